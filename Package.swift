@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours: Swift 6 mode with the checks that find mistakes early.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Targets that touch nothing: no clock, file, socket or thread, and every unsafe expression marked.
+let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+func tests(
+    of target: String,
+    _ others: Target.Dependency...,
+    exclude: [String] = [],
+    resources: [Resource] = []
+) -> Target {
+    .testTarget(
+        name: "\(target)Tests",
+        dependencies: [.target(name: target)] + others,
+        exclude: exclude,
+        resources: resources,
+        swiftSettings: strict,
+    )
+}
+
+let package = Package(
+    name: "hearth",
+    targets: [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+        .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
+
+        tests(of: "JSONTree", exclude: ["Specs"]),
+    ]
+)

@@ -1,0 +1,84 @@
+extension JSONWriter {
+    /// Writes a quoted string: quote, backslash and controls escaped, all else as it is.
+    @inline(__always)
+    mutating func writeString(_ bytes: Bytes) {
+        let from = bytes.place
+        text.reserve(to: text.used + bytes.count + 10)
+        let start = text.used
+        text.base[start] = 0x22
+        var index = 0
+        while index + 8 <= bytes.count {
+            let word = from.load64(index)
+            if JSONWriter.needsEscape(word) { break }
+            text.base.store64(word, start + 1 + index)
+            index += 8
+        }
+        while index < bytes.count {
+            let byte = from[index]
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C {
+                text.used = start + 1 + index
+                return writeEscaped(bytes, from: index)
+            }
+            text.base[start + 1 + index] = byte
+            index += 1
+        }
+        text.base[start + 1 + index] = 0x22
+        text.used = start + 2 + index
+    }
+
+    /// Whether a byte of `word` is a quote, a backslash or a control.
+    @inline(__always)
+    private static func needsEscape(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quote = word ^ (0x22 &* ones)
+        let backslash = word ^ (0x5C &* ones)
+        let found =
+            ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+            | ((word &- (0x20 &* ones)) & ~word)
+        return found & (0x80 &* ones) != 0
+    }
+
+    /// The rest of a string from its first byte that needs an escape, and the closing quote.
+    @inline(never)
+    private mutating func writeEscaped(_ bytes: Bytes, from start: Int) {
+        let from = bytes.place
+        for index in start..<bytes.count {
+            text.reserve(to: text.used + 8)
+            switch from[index] {
+            case 0x22: write("\\\"")
+            case 0x5C: write("\\\\")
+            case 0x08: write("\\b")
+            case 0x0C: write("\\f")
+            case 0x0A: write("\\n")
+            case 0x0D: write("\\r")
+            case 0x09: write("\\t")
+            case let byte where byte < 0x20:
+                write("\\u00")
+                write(JSONWriter.hexDigit(byte >> 4))
+                write(JSONWriter.hexDigit(byte & 15))
+            case let byte: write(byte)
+            }
+        }
+        write(0x22)
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+}
+
+/// Appends `text` to `out` as a quoted JSON string.
+package func appendJSONString(_ text: Bytes, to out: inout [UInt8]) {
+    if !text.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
+        out.append(0x22)
+        out.append(contentsOf: text)
+        out.append(0x22)
+        return
+    }
+    var writer = JSONWriter(.value)
+    writer.writeString(text)
+    writer.take(into: &out)
+}
+
+/// Appends `text` to `out` as a quoted JSON string.
+package func appendJSONString(_ text: String, to out: inout [UInt8]) {
+    text.withBytes { appendJSONString($0, to: &out) }
+}

@@ -1,0 +1,157 @@
+/// Writes values as JSON text into memory of its own.
+///
+/// Recurses over embedded maps only, which are at most a quarter page; what lies in blocks of its
+/// own is the business of `JSONStream`.
+struct JSONWriter {
+    let form: Node.JSONForm
+    var text: Scratch
+
+    init(_ form: Node.JSONForm, into text: Scratch = Scratch()) {
+        self.form = form
+        self.text = text
+    }
+
+    /// Bytes written and not yet taken.
+    var byteCount: Int { text.used }
+
+    /// Hands over what was written.
+    mutating func take(into out: inout [UInt8]) {
+        out.append(contentsOf: text.bytes(0, text.used))
+        text.used = 0
+    }
+
+    /// Writes a value that is bytes alone, its priority included, or a text in a block of its own.
+    mutating func write(_ block: Block, _ value: Place) {
+        if value[0] != Tag.priority { return writeBody(block, value, priority: .absent) }
+        let body = value + value.prefixSize
+        let priority = form == .export ? Node(block, value + 1) : .absent
+        writeBody(block, body, priority: priority)
+    }
+
+    /// Writes a leaf or absent node.
+    mutating func write(leaf: Node) {
+        switch leaf.storage {
+        case .absent: write("null")
+        case .boolean(let flag): flag ? write("true") : write("false")
+        case .integer(let number): write(integer: number)
+        case .double(let number): write(double: number)
+        case .packed(let block, let offset):
+            withExtendedLifetime(block) { write(block, block.start + Int(offset)) }
+        }
+    }
+
+    private mutating func writeBody(_ block: Block, _ body: Place, priority: Node) {
+        if body[0] == Tag.map { return writeMap(block, body, priority: priority) }
+        if priority.isAbsent { return writeScalar(block, body) }
+        write("{\".value\":")
+        writeScalar(block, body)
+        write(",\".priority\":")
+        write(leaf: priority)
+        write(0x7D)
+    }
+
+    @inline(__always)
+    private mutating func writeScalar(_ block: Block, _ value: Place) {
+        switch value[0] {
+        case Tag.shortText: writeString((value + 2).bytes(Int(value[1])))
+        case Tag.longText: writeString((value + 5).bytes(Int(value.load32(1))))
+        case Tag.reference:
+            block.withReference(value.load16(1)) { text in
+                if let bytes = Node.text(text.start) { writeString(bytes) }
+            }
+        default: write(leaf: Node(scalar: value))
+        }
+    }
+
+    private mutating func writeMap(_ block: Block, _ map: Place, priority: Node) {
+        let entries = Entries(map)
+        let count = entries.count
+        if form == .value, let last = ArrayRule.lastIndex(map) {
+            write(0x5B)
+            var next = 0
+            for index in 0..<count {
+                next = writeHoles(from: next, before: Key.integer(entries.key(index)) ?? last)
+                write(block, entries.value(index))
+                write(0x2C)
+            }
+            text.base[text.used - 1] = 0x5D
+            return
+        }
+        write(0x7B)
+        for index in 0..<count {
+            writeString(entries.key(index))
+            write(0x3A)
+            write(block, entries.value(index))
+            write(0x2C)
+        }
+        if !priority.isAbsent { writeClosingPriority(priority) }
+        text.base[text.used - 1] = 0x7D
+    }
+
+    /// Writes `".priority":p` and a comma for the caller to turn into the brace.
+    mutating func writeClosingPriority(_ priority: Node) {
+        write("\".priority\":")
+        write(leaf: priority)
+        write(0x2C)
+    }
+
+    /// Writes `null,` for the missing elements and returns the index after the next one.
+    mutating func writeHoles(from next: Int, before index: Int) -> Int {
+        for _ in next..<max(next, index) { write("null,") }
+        return index + 1
+    }
+
+    /// Turns the comma just written into a closing bracket.
+    mutating func replaceComma(with bracket: UInt8) {
+        text.base[text.used - 1] = bracket
+    }
+
+    /// Takes back a comma at the end; returns whether there was one.
+    mutating func dropTrailingComma() -> Bool {
+        if text.used == 0 || text.base[text.used - 1] != 0x2C { return false }
+        text.used -= 1
+        return true
+    }
+
+    /// Writes one byte.
+    @inline(__always)
+    mutating func write(_ byte: UInt8) {
+        text.reserve(to: text.used + 1)
+        text.base[text.used] = byte
+        text.used += 1
+    }
+
+    /// Writes a word.
+    @inline(__always)
+    mutating func write(_ word: StaticString) {
+        let count = word.utf8CodeUnitCount
+        text.reserve(to: text.used + count)
+        unsafe text.append(Place(word.utf8Start), count)
+    }
+
+    /// Writes a whole number.
+    mutating func write(integer number: Int64) {
+        text.reserve(to: text.used + 20)
+        var rest = number.magnitude
+        var digits = 1
+        var power: UInt64 = 10
+        while digits < 19 && rest >= power {
+            digits += 1
+            power *= 10
+        }
+        if number < 0 { write(0x2D) }
+        var place = text.used + digits
+        text.used = place
+        repeat {
+            place -= 1
+            text.base[place] = UInt8(48 + rest % 10)
+            rest /= 10
+        } while rest > 0
+    }
+
+    /// Writes a double in the fewest digits that read back as it.
+    mutating func write(double number: Double) {
+        let digits = number == 0 ? "-0" : number.description
+        for byte in digits.utf8 { write(byte) }
+    }
+}

@@ -1,0 +1,81 @@
+/// Why a text is not a key or a path.
+package enum PathError: Error, Equatable {
+    case emptyKey
+    /// The limit is `Limits.keyByteCount`.
+    case keyTooLong(byteCount: Int)
+    /// One of `. # $ / [ ]`, U+0000 to U+001F or U+007F; `offset` in bytes from the text's start.
+    case forbiddenCharacter(UInt8, offset: Int)
+    /// The limit is `Limits.depth`.
+    case tooDeep(keyCount: Int)
+    case invalidUTF8
+}
+
+/// One component of a path: 1 to 768 bytes of UTF-8 without `. # $ / [ ]` and control characters.
+///
+/// Two keys are the same only if their bytes are; there is no Unicode normalisation. Keys compare
+/// in key order: 32-bit integers first, by value, then by UTF-16 code unit.
+package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The bytes of the key.
+    package let utf8: [UInt8]
+
+    /// Makes a key of `text`.
+    ///
+    /// - Throws: `PathError` saying what is wrong with the text.
+    package init(_ text: String) throws(PathError) {
+        utf8 = Array(text.utf8)
+        if let error = utf8.withBytes({ Key.fault(in: $0) }) { throw error }
+    }
+
+    /// Makes a key of UTF-8 bytes.
+    ///
+    /// - Throws: `PathError` saying what is wrong with the bytes.
+    package init(utf8: [UInt8]) throws(PathError) {
+        if let error = utf8.withBytes({ Key.fault(in: $0) ?? Key.encodingFault(in: $0) }) {
+            throw error
+        }
+        self.utf8 = utf8
+    }
+
+    /// Makes a key of bytes that are known to be one.
+    package init(unchecked utf8: [UInt8]) {
+        self.utf8 = utf8
+    }
+
+    /// Copies bytes that are known to be a key, such as those a visit hands out.
+    package init(_ bytes: Bytes) {
+        utf8 = Array(bytes)
+    }
+
+    /// The key as text.
+    package var string: String { String(decoding: utf8, as: UTF8.self) }
+
+    /// The key as text.
+    package var description: String { string }
+
+    /// Lends the bytes to `body`, for the call alone.
+    package func withBytes<R>(_ body: (Bytes) -> R) -> R { utf8.withBytes(body) }
+
+    /// What keeps `bytes` from being a key, their encoding aside; nil when nothing does.
+    static func fault(in bytes: Bytes) -> PathError? {
+        if bytes.count == 0 { return .emptyKey }
+        if bytes.count > Limits.keyByteCount { return .keyTooLong(byteCount: bytes.count) }
+        let place = bytes.place
+        for offset in 0..<bytes.count where isForbidden(place[offset]) {
+            return .forbiddenCharacter(place[offset], offset: offset)
+        }
+        return nil
+    }
+
+    static func encodingFault(in bytes: Bytes) -> PathError? {
+        UTF8Validity.prefixLength(bytes) == bytes.count ? nil : .invalidUTF8
+    }
+
+    /// Whether no key may hold this byte: `# $ . / [ ]`, controls and delete.
+    @inline(__always)
+    static func isForbidden(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0..<0x20, 0x23, 0x24, 0x2E, 0x2F, 0x5B, 0x5D, 0x7F: true
+        default: false
+        }
+    }
+}

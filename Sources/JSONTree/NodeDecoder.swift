@@ -1,0 +1,122 @@
+/// Reads a node's bytes in pieces of any size, checking everything before it becomes a block.
+package struct NodeDecoder {
+    private enum State {
+        case reading
+        case done(Node)
+    }
+
+    private var state = State.reading
+    /// Bytes of an item that is not complete yet.
+    private var pending: [UInt8] = []
+    private var blocks: [Block] = []
+    /// For each of `blocks`: levels of maps in it.
+    private var depths: [Int] = []
+
+    /// Makes a decoder that has read nothing.
+    package init() {}
+
+    /// Reads the next bytes.
+    ///
+    /// - Throws: `NodeDecodingError`, after which the decoder is of no use.
+    package mutating func feed(_ bytes: Bytes) throws(NodeDecodingError) {
+        if pending.isEmpty {
+            let used = try readItems(bytes)
+            pending.append(contentsOf: bytes.slice(used..<bytes.count))
+            return
+        }
+        pending.append(contentsOf: bytes)
+        // Waits for a long item as a whole, so that it is looked at once and not at every piece.
+        let input = pending
+        let used = try input.withBytes { (all) throws(NodeDecodingError) in
+            try readItems(all)
+        }
+        if used > 0 { pending.removeFirst(used) }
+    }
+
+    /// The node, once all bytes are fed.
+    ///
+    /// - Throws: `NodeDecodingError.unexpectedEnd` when some are missing.
+    package mutating func finish() throws(NodeDecodingError) -> Node {
+        guard case .done(let node) = state else { throw .unexpectedEnd }
+        return node
+    }
+
+    /// Reads the complete items at the start of `bytes`; returns how many bytes they take.
+    private mutating func readItems(_ bytes: Bytes) throws(NodeDecodingError) -> Int {
+        var offset = 0
+        while offset < bytes.count {
+            guard case .reading = state else { throw .trailingBytes }
+            let rest = bytes.slice(offset..<bytes.count)
+            let used = try readItem(rest)
+            if used == 0 { return offset }
+            offset += used
+        }
+        return offset
+    }
+
+    /// Reads one item; 0 when `bytes` end before it does.
+    private mutating func readItem(_ bytes: Bytes) throws(NodeDecodingError) -> Int {
+        switch bytes[0] {
+        case Item.absent:
+            if !blocks.isEmpty { throw .badReferences }
+            state = .done(.absent)
+            return 1
+        case Item.scalar:
+            if !blocks.isEmpty { throw .badReferences }
+            return try readScalar(bytes)
+        case Item.end:
+            if blocks.count != 1 { throw .badReferences }
+            state = .done(Node(blocks[0]))
+            blocks = []
+            return 1
+        case Item.block: return try readBlock(bytes)
+        case let other: throw .unknownItem(other)
+        }
+    }
+
+    private mutating func readScalar(_ bytes: Bytes) throws(NodeDecodingError) -> Int {
+        if bytes.count < 2 { return 0 }
+        let size: Int
+        switch bytes[1] {
+        case Tag.no, Tag.yes: size = 1
+        case Tag.integer8: size = 2
+        case Tag.integer32: size = 5
+        case Tag.integer64, Tag.double: size = 9
+        default: throw .badBlock(.badTag, offset: 0)
+        }
+        if bytes.count < 1 + size { return 0 }
+        let value = bytes.slice(1..<1 + size)
+        var check = BlockCheck(value, references: [])
+        try check.runScalar()
+        state = .done(Node(scalar: value.place))
+        return 1 + size
+    }
+
+    private mutating func readBlock(_ bytes: Bytes) throws(NodeDecodingError) -> Int {
+        if bytes.count < Item.blockHeader { return 0 }
+        let byteCount = Int(bytes.place.load32(1))
+        let referenceCount = bytes.place.load16(5)
+        if byteCount > BlockCheck.byteCountLimit { throw .tooLong(byteCount: byteCount) }
+        if referenceCount > blocks.count { throw .badReferences }
+        let size = Item.blockHeader + byteCount
+        if bytes.count < size { return 0 }
+        let value = bytes.slice(Item.blockHeader..<size)
+        let first = blocks.count - referenceCount
+        var check = BlockCheck(value, references: Array(blocks[first...]))
+        check.depth = depths[first...].max() ?? 0
+        try check.run()
+        let block = Block.make(
+            byteCount: byteCount,
+            childCount: check.childCount,
+            referenceCount: referenceCount
+        )
+        for index in 0..<referenceCount { block.setReference(index, blocks[first + index]) }
+        block.mutableStart.copy(from: value.place, count: byteCount)
+        block.height = check.height
+        blocks.removeSubrange(first...)
+        depths.removeSubrange(first...)
+        blocks.append(block)
+        depths.append(check.depth)
+        return size
+    }
+}

@@ -1,0 +1,69 @@
+/// What a write names: a node, or the priority of a node.
+///
+/// In text the priority of `/a` is `/a/.priority`; it may only be the last piece.
+package struct WriteTarget: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The node.
+    package let path: Path
+
+    /// Whether only the node's priority is meant.
+    package let isPriority: Bool
+
+    /// Names the node at `path`, or its priority.
+    package init(path: Path, isPriority: Bool = false) {
+        self.path = path
+        self.isPriority = isPriority
+    }
+
+    /// Reads a path whose last piece may be `.priority`.
+    ///
+    /// - Throws: `PathError` as `Path` does.
+    package init(_ text: String) throws(PathError) {
+        try self.init(utf8: Array(text.utf8))
+    }
+
+    /// Reads the UTF-8 of a path whose last piece may be `.priority`.
+    ///
+    /// - Throws: `PathError` as `Path` does.
+    package init(utf8: [UInt8]) throws(PathError) {
+        self = try utf8.withBytes { (bytes) throws(PathError) in
+            var pieces = Path.pieces(of: bytes)[...]
+            var isPriority = false
+            if let last = pieces.last, bytes.slice(last).elementsEqual(".priority".utf8) {
+                isPriority = true
+                pieces = pieces.dropLast()
+            }
+            let path = try Path(checking: bytes, pieces: pieces)
+            return WriteTarget(path: path, isPriority: isPriority)
+        }
+    }
+
+    /// `/a/b` or `/a/b/.priority`.
+    package var description: String {
+        if !isPriority { return path.description }
+        return path.isRoot ? "/.priority" : path.description + "/.priority"
+    }
+
+    /// `a/b` or `a/b/.priority`: the form that pushes carry.
+    package var wireText: String { String(description.dropFirst()) }
+
+    /// Appends the bytes of `wireText`.
+    package func appendWireText(to out: inout [UInt8]) {
+        path.appendWireText(to: &out)
+        if !isPriority { return }
+        out.append(contentsOf: (path.isRoot ? ".priority" : "/.priority").utf8)
+    }
+
+    /// Whether a write of this target covers `other`: the same place, or one below it.
+    ///
+    /// A node covers its own priority; a priority covers nothing but itself.
+    package func isAncestorOrEqual(of other: WriteTarget) -> Bool {
+        if isPriority { return self == other }
+        return path.isPrefix(of: other.path)
+    }
+
+    /// By path; a node before its priority.
+    package static func < (a: WriteTarget, b: WriteTarget) -> Bool {
+        if a.path != b.path { return a.path < b.path }
+        return !a.isPriority && b.isPriority
+    }
+}
