@@ -34,7 +34,9 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
         .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
+        .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
+        tests(of: "Queries", "JSONTree"),
     ]
 )
