@@ -1,0 +1,157 @@
+import JSONTree
+
+extension Evaluator {
+    /// The boolean an expression must give.
+    mutating func boolean(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        switch program.operations[Int(index.number)] {
+        case .boolean(let value):
+            try step(index)
+            return value
+        case .all(let list):
+            try step(index)
+            for operand in program.lists[Int(list)] {
+                if !(try boolean(operand, in: program)) { return false }
+            }
+            return true
+        case .any(let list):
+            try step(index)
+            for operand in program.lists[Int(list)] {
+                if try boolean(operand, in: program) { return true }
+            }
+            return false
+        case .not(let operand):
+            try step(index)
+            return !(try boolean(operand, in: program))
+        case .equal(let left, let right):
+            return try isEqual(index, left, right, in: program)
+        case .notEqual(let left, let right):
+            return !(try isEqual(index, left, right, in: program))
+        case .ordered(let symbol, let left, let right):
+            return try isOrdered(index, symbol, left, right, in: program)
+        case .exists(let base):
+            try step(index)
+            return !node(at: try location(base, in: program)).isAbsent
+        case .hasChildren(let base):
+            try step(index)
+            return node(at: try location(base, in: program)).isMap
+        case .hasAllChildren(let base, let list):
+            return try hasAllChildren(index, base, program.childLists[Int(list)], in: program)
+        case .isKind(let base, let kind):
+            try step(index)
+            return node(at: try location(base, in: program)).kind == kind
+        case .contains(let base, let part):
+            return try contains(index, base, part, in: program)
+        case .beginsWith(let base, let part):
+            return try hasEnd(index, base, part, atStart: true, in: program)
+        case .endsWith(let base, let part):
+            return try hasEnd(index, base, part, atStart: false, in: program)
+        case .matches(let base, let pattern):
+            return try matches(index, base, program.patterns[Int(pattern)], in: program)
+        case .ternary(let condition, let yes, let no):
+            try step(index)
+            return try boolean(boolean(condition, in: program) ? yes : no, in: program)
+        default:
+            let value = try value(index, in: program)
+            if case .boolean(let boolean) = value { return boolean }
+            throw EvaluationFailure(
+                fault: .wrongKind(needed: .boolean, found: value.kind),
+                operation: index
+            )
+        }
+    }
+
+    /// Equality converts nothing; an object equals nothing, not even itself.
+    private mutating func isEqual(
+        _ index: OperationIndex,
+        _ left: OperationIndex,
+        _ right: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        try step(index)
+        let a = try value(left, in: program)
+        let b = try value(right, in: program)
+        switch (a, b) {
+        case (.null, .null): return true
+        case (.boolean(let x), .boolean(let y)): return x == y
+        case (.number(let x), .number(let y)): return x == y
+        case (.null, _), (.boolean, _), (.number, _), (.object, _): return false
+        case (.text, _), (.key, _), (.string, _):
+            let found = a.withText { text in
+                b.withText {
+                    (isSame: $0 == text, byteCount: $0.count == text.count ? text.count : 0)
+                }
+            }
+            guard let found = found ?? nil else { return false }
+            try charge(byteCount: found.byteCount, index)
+            return found.isSame
+        }
+    }
+
+    /// Two numbers, or two strings by code unit; anything else has no order.
+    private mutating func isOrdered(
+        _ index: OperationIndex,
+        _ symbol: BinaryOperator,
+        _ left: OperationIndex,
+        _ right: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        try step(index)
+        let a = try value(left, in: program)
+        let b = try value(right, in: program)
+        if case .number(let x) = a, case .number(let y) = b {
+            switch symbol {
+            case .less: return x < y
+            case .lessOrEqual: return x <= y
+            case .greater: return x > y
+            default: return x >= y
+            }
+        }
+        let found =
+            a.withText { text in
+                b.withText {
+                    (order: compareCodeUnits(text, $0), byteCount: min(text.count, $0.count))
+                }
+            } ?? nil
+        guard let (order, byteCount) = found else {
+            throw EvaluationFailure(fault: .noOrder(a.kind, b.kind), operation: index)
+        }
+        // Byte by byte, some four times the work of comparing for equality.
+        try charge(byteCount: byteCount * 4, index)
+        switch symbol {
+        case .less: return order < 0
+        case .lessOrEqual: return order <= 0
+        case .greater: return order > 0
+        default: return order >= 0
+        }
+    }
+
+    /// `hasChildren([...])`: every path exists; an empty list always holds.
+    private mutating func hasAllChildren(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        _ list: [ChildArgument],
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        try step(index)
+        let base = try location(base, in: program)
+        // Arguments are values, computed before the method looks at anything; literals need no turn.
+        var computed: [[Key]] = []
+        for case .text(let text) in list { computed.append(try keys(text, in: program)) }
+        var turn = 0
+        for argument in list {
+            try step(index)
+            var location = base
+            switch argument {
+            case .path(let path): location.append(program.paths[Int(path)])
+            case .text:
+                location.append(computed[turn])
+                turn += 1
+            }
+            if node(at: location).isAbsent { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,183 @@
+import JSONTree
+
+extension Evaluator {
+    /// The value of an expression that must give a string.
+    mutating func textValue(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        let value = try value(index, in: program)
+        switch value {
+        case .text, .key, .string: return value
+        case .null, .boolean, .number, .object: break
+        }
+        throw EvaluationFailure(
+            fault: .wrongKind(needed: .string, found: value.kind),
+            operation: index
+        )
+    }
+
+    /// The string an expression must give, as bytes of its own.
+    mutating func text(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> [UInt8] {
+        let value = try textValue(index, in: program)
+        if case .text(let bytes) = value { return bytes }
+        return value.withText { Array($0) } ?? []
+    }
+
+    /// Pays for a string that was built, and refuses one that is too long.
+    func checkLength(
+        _ byteCount: Int,
+        _ index: OperationIndex
+    ) throws(EvaluationFailure) {
+        if byteCount > RulesLimits.builtStringByteCount {
+            throw EvaluationFailure(fault: .stringTooLong, operation: index)
+        }
+    }
+
+    /// Pays for a string that was built, and refuses one that is too long.
+    mutating func check(
+        _ text: [UInt8],
+        _ index: OperationIndex
+    ) throws(EvaluationFailure) {
+        try checkLength(text.count, index)
+        try charge(byteCount: text.count, index)
+    }
+
+    /// `toLowerCase()` and `toUpperCase()`, by the full mappings of Unicode, as in JavaScript.
+    mutating func changedCase(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        try step(index)
+        let text = try text(base, in: program)
+        // Changing case is some ten times the work of copying.
+        try charge(byteCount: text.count * 10, index)
+        let string = String(decoding: text, as: UTF8.self)
+        let changed: String
+        if case .lowercase = program.operations[Int(index.number)] {
+            changed = string.lowercased()
+        } else {
+            changed = string.uppercased()
+        }
+        let out = Array(changed.utf8)
+        try check(out, index)
+        return .text(out)
+    }
+
+    /// `replace(old, new)`: every occurrence, plain text. An empty `old` is nowhere.
+    mutating func replacement(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        _ old: OperationIndex,
+        _ new: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        try step(index)
+        let text = try text(base, in: program)
+        let old = try self.text(old, in: program)
+        let new = try self.text(new, in: program)
+        if old.isEmpty { return .text(text) }
+        var search = TextSearch(comparisonLimit: stepsLeft * 64)
+        var out: [UInt8] = []
+        var start = 0
+        while let place = find(old, in: text, from: start, &search) {
+            try checkLength(out.count + (place - start) + new.count, index)
+            out.append(contentsOf: text[start..<place])
+            out.append(contentsOf: new)
+            start = place + old.count
+            search.countOccurrence()
+        }
+        try pay(for: search, index)
+        out.append(contentsOf: text[start...])
+        try check(out, index)
+        return .text(out)
+    }
+
+    private func find(
+        _ needle: [UInt8],
+        in text: [UInt8],
+        from start: Int,
+        _ search: inout TextSearch
+    ) -> Int? {
+        text.withBytes { text in
+            needle.withBytes { search.find($0, in: text, from: start) }
+        }
+    }
+
+    /// Turns the comparisons of a search into steps.
+    private mutating func pay(
+        for search: TextSearch,
+        _ index: OperationIndex
+    ) throws(EvaluationFailure) {
+        stepsLeft = min(stepsLeft, search.comparisonsLeft / 64)
+        if search.comparisonsLeft <= 0 {
+            stepsLeft = -1
+            throw EvaluationFailure(fault: .outOfSteps, operation: index)
+        }
+    }
+
+    /// `contains(part)`.
+    mutating func contains(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        _ part: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        try step(index)
+        let text = try textValue(base, in: program)
+        let part = try textValue(part, in: program)
+        var search = TextSearch(comparisonLimit: stepsLeft * 64)
+        let place = text.withText { text in
+            part.withText { search.find($0, in: text, from: 0) } ?? nil
+        }
+        try pay(for: search, index)
+        return (place ?? nil) != nil
+    }
+
+    /// `beginsWith(part)` and `endsWith(part)`.
+    mutating func hasEnd(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        _ part: OperationIndex,
+        atStart: Bool,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        try step(index)
+        let text = try textValue(base, in: program)
+        let part = try textValue(part, in: program)
+        let found = text.withText { text in
+            part.withText { part in
+                if part.count > text.count { return (holds: false, byteCount: 0) }
+                let start = atStart ? 0 : text.count - part.count
+                let holds = text.slice(start..<start + part.count) == part
+                return (holds: holds, byteCount: part.count)
+            }
+        }
+        guard let found = found ?? nil else { return false }
+        try charge(byteCount: found.byteCount, index)
+        return found.holds
+    }
+
+    /// `matches(/pattern/)`.
+    mutating func matches(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        _ pattern: Pattern,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        try step(index)
+        let text = try textValue(base, in: program)
+        var steps = stepsLeft
+        let verdict = text.withText { pattern.matches($0, stepsLeft: &steps) } ?? nil
+        stepsLeft = steps
+        guard let verdict else {
+            stepsLeft = -1
+            throw EvaluationFailure(fault: .outOfSteps, operation: index)
+        }
+        return verdict
+    }
+}

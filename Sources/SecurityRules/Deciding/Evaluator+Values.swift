@@ -1,0 +1,223 @@
+import JSONTree
+import Queries
+
+extension Evaluator {
+    /// The value of an expression of any kind but a snapshot.
+    mutating func value(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        switch program.operations[Int(index.number)] {
+        case .constant(let place):
+            try step(index)
+            return program.constants[Int(place)]
+        case .now:
+            try step(index)
+            probe.lookedAtTime()
+            return .number(Double(request.now.milliseconds))
+        case .auth:
+            try step(index)
+            return auth()
+        case .capture(let keyIndex):
+            try step(index)
+            return trail.value(ofKey: Int(keyIndex))
+        case .authMember(let base, let key):
+            try step(index)
+            return member(try value(base, in: program), program.keys[Int(key)])
+        case .authLength(let base, let key):
+            try step(index)
+            let target = try value(base, in: program)
+            if target.kind == .string {
+                return .number(Double(target.withText { codeUnitCount($0) } ?? 0))
+            }
+            return member(target, program.keys[Int(key)])
+        case .authIndex(let base, let argument):
+            return try authElement(index, base, argument, in: program)
+        case .query(let property, let base):
+            try step(index)
+            try runQueryVariable(base, in: program)
+            return queryValue(property)
+        case .val(let base):
+            try step(index)
+            let value = Value(node(at: try location(base, in: program)))
+            if case .object = value { return .object(.absent) }
+            return value
+        case .priority(let base):
+            try step(index)
+            return Value(node(at: try location(base, in: program)).priority)
+        case .length(let base):
+            try step(index)
+            let text = try textValue(base, in: program)
+            let count = text.withText { (count: codeUnitCount($0), byteCount: $0.count) }
+            try charge(byteCount: count?.byteCount ?? 0, index)
+            return .number(Double(count?.count ?? 0))
+        case .replace(let base, let old, let new):
+            return try replacement(index, base, old, new, in: program)
+        case .lowercase(let base), .uppercase(let base):
+            return try changedCase(index, base, in: program)
+        case .negate(let operand):
+            try step(index)
+            return .number(-(try number(operand, in: program)))
+        case .add(let left, let right):
+            return try sum(index, left, right, in: program)
+        case .arithmetic(let symbol, let left, let right):
+            try step(index)
+            let a = try number(left, in: program)
+            return .number(Self.arithmetic(symbol, a, try number(right, in: program)))
+        case .ternary(let condition, let yes, let no):
+            try step(index)
+            return try value(boolean(condition, in: program) ? yes : no, in: program)
+        case .data, .newData, .root, .child, .childAt, .parent, .queryVariable, .noValue:
+            throw EvaluationFailure(fault: .noValue, operation: index)
+        case .boolean, .exists, .hasChildren, .hasAllChildren, .isKind, .contains, .beginsWith,
+            .endsWith, .matches, .not, .all, .any, .equal, .notEqual, .ordered:
+            return .boolean(try boolean(index, in: program))
+        }
+    }
+
+    // MARK: Auth
+
+    private mutating func auth() -> Value {
+        probe.lookedAtAuth()
+        guard let auth = request.auth else { return .null }
+        return auth.value.isAbsent ? .object(.absent) : Value(auth.value)
+    }
+
+    /// A member of an auth value; null for whatever has none.
+    private func member(_ value: Value, _ key: [UInt8]) -> Value {
+        guard case .object(let node) = value else { return .null }
+        return Value(key.withBytes { node.child($0) })
+    }
+
+    private mutating func authElement(
+        _ index: OperationIndex,
+        _ base: OperationIndex,
+        _ argument: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        try step(index)
+        let target = try value(base, in: program)
+        let key = try value(argument, in: program)
+        if case .number(let number) = key { return member(target, Array(numberText(number).utf8)) }
+        guard let text = key.withText({ Array($0) }) else {
+            throw EvaluationFailure(
+                fault: .wrongKind(needed: .index, found: key.kind),
+                operation: argument
+            )
+        }
+        return member(target, text)
+    }
+
+    // MARK: Query
+
+    /// Runs what stands before the dot of a query property: the variable, or a ternary of it.
+    private mutating func runQueryVariable(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) {
+        try step(index)
+        if case .ternary(let condition, let yes, let no) = program.operations[Int(index.number)] {
+            try runQueryVariable(boolean(condition, in: program) ? yes : no, in: program)
+        }
+    }
+
+    private func queryValue(_ property: QueryProperty) -> Value {
+        let isPlain = query == nil
+        let spec = query ?? .everything
+        switch property {
+        case .orderByKey:
+            return .boolean(isPlain ? request.plainReadsOrderByKey : spec.index == .key)
+        case .orderByPriority:
+            return .boolean(
+                isPlain ? !request.plainReadsOrderByKey : spec.index == .priority
+            )
+        case .orderByValue: return .boolean(spec.index == .value)
+        case .orderByChild:
+            guard case .child(let path) = spec.index else { return .null }
+            return .text(Array(path.wireText.utf8))
+        case .startAt: return spec.start.map { Value($0.value) } ?? .null
+        case .endAt: return spec.end.map { Value($0.value) } ?? .null
+        case .equalTo: return equalTo(spec)
+        case .limitToFirst: return limit(spec, .first)
+        case .limitToLast: return limit(spec, .last)
+        }
+    }
+
+    /// On the wire `equalTo` is an inclusive start and end at one place, and nothing else.
+    private func equalTo(_ spec: QuerySpec) -> Value {
+        guard let start = spec.start, let end = spec.end else { return .null }
+        let isOnePlace =
+            start.isInclusive && end.isInclusive && start.value == end.value
+            && start.key == end.key
+        return isOnePlace ? Value(start.value) : .null
+    }
+
+    private func limit(_ spec: QuerySpec, _ side: QuerySpec.Side) -> Value {
+        guard let limit = spec.limit, spec.side == side else { return .null }
+        return .number(Double(limit))
+    }
+
+    // MARK: Numbers
+
+    /// The number an expression must give.
+    mutating func number(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Double {
+        let value = try value(index, in: program)
+        if case .number(let number) = value { return number }
+        throw EvaluationFailure(
+            fault: .wrongKind(needed: .number, found: value.kind),
+            operation: index
+        )
+    }
+
+    /// Division by zero gives not-a-number, never infinity; a remainder has the dividend's sign.
+    private static func arithmetic(
+        _ symbol: BinaryOperator,
+        _ a: Double,
+        _ b: Double
+    ) -> Double {
+        switch symbol {
+        case .subtract: a - b
+        case .multiply: a * b
+        case .divide: b == 0 ? .nan : a / b
+        case .remainder: b == 0 ? .nan : a.truncatingRemainder(dividingBy: b)
+        case .add, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            preconditionFailure("only these four operators take numbers alone")
+        }
+    }
+
+    /// Numbers add; a string and a string or number join; nothing else does either.
+    private mutating func sum(
+        _ index: OperationIndex,
+        _ left: OperationIndex,
+        _ right: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        try step(index)
+        let a = try value(left, in: program)
+        let b = try value(right, in: program)
+        if case .number(let x) = a, case .number(let y) = b { return .number(x + y) }
+        let isJoined =
+            (a.kind == .string || b.kind == .string)
+            && (a.kind == .string || a.kind == .number)
+            && (b.kind == .string || b.kind == .number)
+        if !isJoined {
+            throw EvaluationFailure(fault: .noSum(a.kind, b.kind), operation: index)
+        }
+        var out: [UInt8] = []
+        append(a, to: &out)
+        append(b, to: &out)
+        try check(out, index)
+        return .text(out)
+    }
+
+    private func append(_ value: Value, to out: inout [UInt8]) {
+        if case .number(let number) = value {
+            out.append(contentsOf: numberText(number).utf8)
+        } else {
+            value.withText { out.append(contentsOf: $0) }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import JSONTree
+import Queries
+
+/// Which question a rule answers.
+package enum RuleKind: String, Sendable {
+    case read, write, validate
+}
+
+/// One `.read`, `.write` or `.validate` of a ruleset, checked and compiled.
+final class Rule: Sendable {
+    enum Body: Sendable {
+        case constant(Bool)
+        case program(Program)
+    }
+
+    let kind: RuleKind
+    /// Where it is declared, such as `/parties/$party`; `/` for the root.
+    let path: String
+    /// The wildcards of `path`, from the root down.
+    let captures: [Capture]
+    /// Place of the value in the rules text, both from 1.
+    let line: Int
+    let column: Int
+    /// The expression after JSON escapes are resolved, or `true` or `false`.
+    let source: String
+    let body: Body
+
+    init(
+        kind: RuleKind,
+        path: String,
+        captures: [Capture],
+        line: Int,
+        column: Int,
+        source: String,
+        body: Body
+    ) {
+        self.kind = kind
+        self.path = path
+        self.captures = captures
+        self.line = line
+        self.column = column
+        self.source = source
+        self.body = body
+    }
+}
+
+/// One object of the rules text: the rules for one place of the tree.
+final class RuleNode: Sendable {
+    struct Literal: Sendable {
+        let key: Key
+        let node: RuleNode
+    }
+
+    let read: Rule?
+    let write: Rule?
+    let validate: Rule?
+    /// Children with a name, in key order.
+    let literals: [Literal]
+    /// The child for every other key.
+    let wildcard: RuleNode?
+    let indexes: [QuerySpec.Index]
+
+    /// Whether a `.validate` stands here or anywhere below; a write skips what has none.
+    let validatesHereOrBelow: Bool
+    /// Whether a `.validate` stands below the wildcard.
+    let wildcardValidates: Bool
+    let validatesBelow: Bool
+
+    /// Gathers the members of one object; `literals` in key order, without equal keys.
+    init(
+        read: Rule?,
+        write: Rule?,
+        validate: Rule?,
+        literals: [Literal],
+        wildcard: RuleNode?,
+        indexes: [QuerySpec.Index]
+    ) {
+        self.read = read
+        self.write = write
+        self.validate = validate
+        self.literals = literals
+        self.wildcard = wildcard
+        self.indexes = indexes
+        wildcardValidates = wildcard?.validatesHereOrBelow ?? false
+        validatesBelow =
+            wildcardValidates || literals.contains { $0.node.validatesHereOrBelow }
+        validatesHereOrBelow = validatesBelow || validate != nil
+    }
+
+    /// The rules for a child: a name beats the wildcard, and there is no way back.
+    func child(_ key: Bytes) -> RuleNode? {
+        if literals.count <= 4 {
+            for literal in literals where literal.key.withBytes({ $0 == key }) {
+                return literal.node
+            }
+            return wildcard
+        }
+        var low = 0
+        var high = literals.count
+        while low < high {
+            let middle = (low + high) / 2
+            let order = literals[middle].key.withBytes { Key.compare($0, key) }
+            if order == 0 { return literals[middle].node }
+            if order < 0 { low = middle + 1 } else { high = middle }
+        }
+        return wildcard
+    }
+}

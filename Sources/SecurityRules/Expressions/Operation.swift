@@ -1,0 +1,154 @@
+import JSONTree
+
+/// The place of an operation in its program.
+struct OperationIndex: Equatable, Sendable {
+    let number: Int32
+
+    init(_ number: Int) {
+        self.number = Int32(number)
+    }
+}
+
+/// One operation of a checked expression, naming its operands by their places.
+///
+/// A plain value without references, so that running a program counts no references for the code
+/// itself. Which kind of value an operand gives was settled by the type checker.
+enum Operation: Sendable {
+    // Values.
+    case boolean(Bool)
+    case constant(Int32)
+    case now
+    case auth
+    /// The key that a wildcard took, by its index in the path.
+    case capture(Int32)
+    case query(QueryProperty, base: OperationIndex)
+    case authMember(OperationIndex, key: Int32)
+    case authIndex(OperationIndex, OperationIndex)
+    /// `length` of an auth value: of a string its length, of an object its member.
+    case authLength(OperationIndex, key: Int32)
+
+    // Snapshots.
+    case data
+    case newData
+    case root
+    /// Consecutive `child()` calls with literal arguments, as one path.
+    case child(OperationIndex, path: Int32)
+    case childAt(OperationIndex, OperationIndex)
+    case parent(OperationIndex)
+    /// The variable `query`, which has no value of its own.
+    case queryVariable
+
+    // Values of snapshots.
+    case val(OperationIndex)
+    case priority(OperationIndex)
+    case exists(OperationIndex)
+    case hasChildren(OperationIndex)
+    case hasAllChildren(OperationIndex, list: Int32)
+    case isKind(OperationIndex, Node.Kind)
+
+    // Strings.
+    case length(OperationIndex)
+    case contains(OperationIndex, OperationIndex)
+    case beginsWith(OperationIndex, OperationIndex)
+    case endsWith(OperationIndex, OperationIndex)
+    case replace(OperationIndex, OperationIndex, OperationIndex)
+    case lowercase(OperationIndex)
+    case uppercase(OperationIndex)
+    case matches(OperationIndex, pattern: Int32)
+
+    // Operators.
+    case not(OperationIndex)
+    case negate(OperationIndex)
+    case all(list: Int32)
+    case any(list: Int32)
+    case equal(OperationIndex, OperationIndex)
+    case notEqual(OperationIndex, OperationIndex)
+    case ordered(BinaryOperator, OperationIndex, OperationIndex)
+    case add(OperationIndex, OperationIndex)
+    case arithmetic(BinaryOperator, OperationIndex, OperationIndex)
+    case ternary(OperationIndex, OperationIndex, OperationIndex)
+
+    /// A snapshot, method or pattern where a value is needed; only a ternary can bring one there.
+    case noValue
+}
+
+/// An argument of `hasChildren([...])`.
+enum ChildArgument: Sendable {
+    case path(Int32)
+    case text(OperationIndex)
+}
+
+/// Where a piece of an expression stands.
+struct SourceSpan: Equatable, Sendable {
+    /// From 1, in the rules text.
+    let line: Int
+    /// From 1, in Unicode scalars, in the rules text.
+    let column: Int
+    /// Scalars of the expression.
+    let range: Range<Int>
+}
+
+/// A checked expression in the form that runs: operations and what they refer to.
+///
+/// Immutable. Operands come before the operations that use them, so that no program loops.
+final class Program: Sendable {
+    let operations: [Operation]
+    /// For each operation, where it stands.
+    let spans: [SourceSpan]
+    let entry: OperationIndex
+    let constants: [Value]
+    /// Keys of auth members.
+    let keys: [[UInt8]]
+    /// Paths of literal `child()` calls; a key may be impossible, and then names nothing.
+    let paths: [[Key]]
+    /// Operands of `&&` and `||`.
+    let lists: [[OperationIndex]]
+    let childLists: [[ChildArgument]]
+    let patterns: [Pattern]
+
+    init(_ builder: ProgramBuilder, entry: OperationIndex) {
+        operations = builder.operations
+        spans = builder.spans
+        self.entry = entry
+        constants = builder.constants
+        keys = builder.keys
+        paths = builder.paths
+        lists = builder.lists
+        childLists = builder.childLists
+        patterns = builder.patterns
+    }
+}
+
+/// A program under construction.
+struct ProgramBuilder {
+    private(set) var operations: [Operation] = []
+    private(set) var spans: [SourceSpan] = []
+    private(set) var constants: [Value] = []
+    private(set) var keys: [[UInt8]] = []
+    private(set) var paths: [[Key]] = []
+    private(set) var lists: [[OperationIndex]] = []
+    private(set) var childLists: [[ChildArgument]] = []
+    private(set) var patterns: [Pattern] = []
+
+    subscript(index: OperationIndex) -> Operation { operations[Int(index.number)] }
+
+    mutating func append(_ operation: Operation, at span: SourceSpan) -> OperationIndex {
+        operations.append(operation)
+        spans.append(span)
+        return OperationIndex(operations.count - 1)
+    }
+
+    mutating func add(constant: Value) -> Int32 { ProgramBuilder.add(constant, to: &constants) }
+    mutating func add(key: [UInt8]) -> Int32 { ProgramBuilder.add(key, to: &keys) }
+    mutating func add(path: [Key]) -> Int32 { ProgramBuilder.add(path, to: &paths) }
+    mutating func add(list: [OperationIndex]) -> Int32 { ProgramBuilder.add(list, to: &lists) }
+    mutating func add(pattern: Pattern) -> Int32 { ProgramBuilder.add(pattern, to: &patterns) }
+    mutating func add(childList: [ChildArgument]) -> Int32 {
+        ProgramBuilder.add(childList, to: &childLists)
+    }
+
+    private static func add<Element>(_ element: Element, to elements: inout [Element]) -> Int32 {
+        elements.append(element)
+        return Int32(elements.count - 1)
+    }
+}

@@ -1,0 +1,197 @@
+package import JSONTree
+package import Queries
+
+/// A checked set of security rules, ready to judge requests. Immutable; replaced as a whole.
+package final class Ruleset: Sendable {
+    /// The text as it was given, comments and spacing included.
+    package let text: String
+
+    /// Things that load and rarely mean what was meant, sorted by position.
+    package let warnings: [RulesFault]
+
+    private let file: FileValue
+    private let top: RuleNode
+
+    private init(text: String, file: FileValue, top: RuleNode, warnings: [RulesFault]) {
+        self.text = text
+        self.file = file
+        self.top = top
+        self.warnings = warnings
+    }
+
+    /// Reads and checks a rules text.
+    ///
+    /// - Parameters:
+    ///   - text: the rules file.
+    ///   - byteLimit: the longest text taken, in bytes of UTF-8.
+    /// - Returns: rules without a fault.
+    /// - Throws: `RulesError` with every fault of the text.
+    package static func load(
+        _ text: String,
+        byteLimit: Int = RulesLimits.textByteCount
+    ) throws(RulesError) -> Ruleset {
+        if text.utf8.count > byteLimit {
+            let message = "Rules are longer than \(byteLimit) bytes."
+            throw RulesError(faults: [RulesFault(line: 1, column: 1, message: message)])
+        }
+        let rulesText = RulesText(text)
+        var loader = RulesLoader(rulesText)
+        let loaded = loader.load()
+        guard let loaded else { throw RulesError(faults: loader.sortedFaults()) }
+        return Ruleset(
+            text: text,
+            file: loaded.file,
+            top: loaded.top,
+            warnings: loader.sortedWarnings()
+        )
+    }
+
+    /// Denies everything: the rules of a database that has none.
+    package static let closed = constant(false)
+
+    /// Allows everything, to anybody.
+    package static let open = constant(true)
+
+    /// The rules as strict JSON: no comments, no raw newlines in strings.
+    package func strictJSON() -> [UInt8] {
+        var out: [UInt8] = []
+        file.appendStrictJSON(to: &out)
+        return out
+    }
+
+    /// The `.indexOn` declarations for the children of a place; empty when there are none.
+    package func indexes(at path: Path) -> [QuerySpec.Index] {
+        var node = top
+        for depth in 0..<path.keyCount {
+            guard let next = path.withKey(at: depth, { node.child($0) }) else { return [] }
+            node = next
+        }
+        return node.indexes
+    }
+
+    /// Whether a path may be read.
+    ///
+    /// - Parameters:
+    ///   - path: the place that is read.
+    ///   - query: the query of the read; nil for a read without one.
+    ///   - request: the tree and who asks.
+    ///   - recording: what to note down beside the verdict.
+    /// - Returns: the verdict.
+    package func decideRead(
+        _ path: Path,
+        query: QuerySpec?,
+        _ request: RulesRequest,
+        recording: Recording = Recording()
+    ) -> Decision {
+        if recording.isEmpty {
+            var judge = Judge(
+                top,
+                request,
+                query: query,
+                newRoot: request.root,
+                target: path,
+                probe: SilentProbe()
+            )
+            return Decision(judge.judgeRead())
+        }
+        var judge = Judge(
+            top,
+            request,
+            query: query,
+            newRoot: request.root,
+            target: path,
+            probe: Recorder(recording)
+        )
+        let verdict = judge.judgeRead()
+        return Decision(verdict, judge.probe)
+    }
+
+    /// Whether a write of all targets at once may turn the tree of the request into `newRoot`.
+    ///
+    /// - Parameters:
+    ///   - targets: one for a put, all of them for an update; none may contain another. No targets
+    ///     change nothing, which is allowed.
+    ///   - newRoot: the tree after the whole write, server values resolved.
+    ///   - request: the tree before the write and who asks.
+    ///   - recording: what to note down beside the verdict.
+    /// - Returns: the verdict.
+    package func decideWrite(
+        _ targets: [WriteTarget],
+        newRoot: Node,
+        _ request: RulesRequest,
+        recording: Recording = Recording()
+    ) -> Decision {
+        let first = targets.first?.path ?? .root
+        if recording.isEmpty {
+            var judge = Judge(
+                top,
+                request,
+                query: nil,
+                newRoot: newRoot,
+                target: first,
+                probe: SilentProbe()
+            )
+            return Decision(judge.judgeWrite(targets))
+        }
+        var judge = Judge(
+            top,
+            request,
+            query: nil,
+            newRoot: newRoot,
+            target: first,
+            probe: Recorder(recording)
+        )
+        let verdict = judge.judgeWrite(targets)
+        return Decision(verdict, judge.probe)
+    }
+
+    /// Whether a write of the nodes at all paths at once may turn the tree of the request into
+    /// `newRoot`.
+    package func decideWrite(
+        _ paths: [Path],
+        newRoot: Node,
+        _ request: RulesRequest,
+        recording: Recording = Recording()
+    ) -> Decision {
+        decideWrite(
+            paths.map { WriteTarget(path: $0) },
+            newRoot: newRoot,
+            request,
+            recording: recording
+        )
+    }
+
+    private static func constant(_ value: Bool) -> Ruleset {
+        do {
+            return try load("{\"rules\":{\".read\":\(value),\".write\":\(value)}}")
+        } catch {
+            preconditionFailure("constant rules load: \(error)")
+        }
+    }
+}
+
+extension Decision {
+    init(_ verdict: Verdicts) {
+        self.init(
+            isAllowed: verdict.isAllowed,
+            rule: verdict.rule,
+            deniedEntry: verdict.deniedEntry,
+            trace: [],
+            lookedAt: [],
+            lookedAtTime: false,
+            lookedAtAuth: false
+        )
+    }
+
+    init(_ verdict: Verdicts, _ recorder: Recorder) {
+        self.init(
+            isAllowed: verdict.isAllowed,
+            rule: verdict.rule,
+            deniedEntry: verdict.deniedEntry,
+            trace: recorder.trace,
+            lookedAt: recorder.paths,
+            lookedAtTime: recorder.hasLookedAtTime,
+            lookedAtAuth: recorder.hasLookedAtAuth
+        )
+    }
+}
