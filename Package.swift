@@ -36,9 +36,11 @@ let package = Package(
         .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
         .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
         .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
+        .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
         tests(of: "SecurityRules", "JSONTree", "Queries", exclude: ["Specs"]),
+        tests(of: "WireProtocol", "JSONTree", "Queries"),
     ]
 )

@@ -1,0 +1,313 @@
+import JSONTree
+import Queries
+
+/// Reads the body of one request and checks that it can be carried out.
+struct RequestBodyReader {
+    /// The whole message.
+    let message: Bytes
+
+    private var path: String?
+    private var hash: String?
+    private var tag: Int64?
+    private var query = QueryObject.none
+    private var draft: Draft?
+    private var merge: [(path: String, draft: Draft)]?
+    private var text: [UInt8]?
+    private var token: String?
+    private var isNobody = false
+    private var override: AuthOverride?
+
+    init(message: Bytes) {
+        self.message = message
+    }
+
+    /// Which members an action has.
+    private enum Shape {
+        case nothing, credential, query, put, merge, echo
+
+        init(_ action: String) {
+            switch action {
+            case "auth", "gauth": self = .credential
+            case "q", "l", "n", "u", "g", "oc": self = .query
+            case "p", "o": self = .put
+            case "m", "om": self = .merge
+            case "echo": self = .echo
+            default: self = .nothing
+            }
+        }
+    }
+
+    /// Collects the members that `action` has.
+    mutating func read(
+        _ reader: inout MemberReader,
+        _ action: String,
+    ) throws(ReadingStop) {
+        let shape = Shape(action)
+        if case .nothing = shape {
+            _ = try reader.skip()
+            return
+        }
+        guard try reader.enterObject() else { throw .body("the body must be an object") }
+        while let name = try reader.nextMember() {
+            let isTaken =
+                switch shape {
+                case .nothing: false
+                case .credential: try readCredential(&reader, name)
+                case .query: try readQuery(&reader, name)
+                case .put: try readPut(&reader, name)
+                case .merge: try readMerge(&reader, name)
+                case .echo: try readEcho(&reader, name)
+                }
+            if !isTaken { _ = try reader.skip() }
+        }
+    }
+
+    /// The checked request made of the members read so far.
+    func action(_ name: String) throws(ReadingStop) -> ClientRequest.Action {
+        switch name {
+        case "s": .stats
+        case "auth": .auth(try credential())
+        case "gauth": .gauth(try credential())
+        case "unauth": .unauth
+        case "appcheck": .appCheck
+        case "unappeck", "unappcheck": .unAppCheck
+        case "q", "l": .listen(try listenTarget(), tag: tag, hash: hash)
+        case "n", "u": .unlisten(try listenTarget(), tag: tag)
+        case "g": .get(try listenTarget())
+        case "p": try put()
+        case "m": try mergeAction()
+        case "o": try onDisconnectPut()
+        case "om": try onDisconnectMerge()
+        case "oc": .onDisconnectCancel(try writeTarget())
+        case "echo": .echo(text ?? Array("null".utf8))
+        default: .unknown(name.cutToQuote())
+        }
+    }
+}
+
+// MARK: Members
+
+extension RequestBodyReader {
+    private mutating func readCredential(
+        _ reader: inout MemberReader,
+        _ name: String,
+    ) throws(ReadingStop) -> Bool {
+        switch name {
+        case "cred":
+            token = try reader.string()
+            if token == nil { throw .body("`cred` must be a string") }
+        case "noauth":
+            guard let flag = try reader.boolean() else { throw .body("`noauth` must be a boolean") }
+            isNobody = flag
+        case "authvar":
+            if try reader.null() {
+                override = .nobody
+            } else if let variable = try reader.freeObject() {
+                override = .value(variable)
+            } else {
+                throw .body("`authvar` must be an object or null")
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func readQuery(
+        _ reader: inout MemberReader,
+        _ name: String,
+    ) throws(ReadingStop) -> Bool {
+        switch name {
+        case "p": try readPath(&reader)
+        case "h": try readHash(&reader)
+        case "t": try readTag(&reader)
+        case "q": query = try QueryObject(&reader, message)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func readPut(
+        _ reader: inout MemberReader,
+        _ name: String,
+    ) throws(ReadingStop) -> Bool {
+        switch name {
+        case "p": try readPath(&reader)
+        case "h": try readHash(&reader)
+        case "d": draft = try reader.draft()
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func readMerge(
+        _ reader: inout MemberReader,
+        _ name: String,
+    ) throws(ReadingStop) -> Bool {
+        switch name {
+        case "p": try readPath(&reader)
+        case "h": try readHash(&reader)
+        case "d":
+            guard try reader.enterObject() else {
+                throw .body("`d` of a merge must be an object of paths and values")
+            }
+            var entries: [(path: String, draft: Draft)] = []
+            while let path = try reader.nextMember() {
+                entries.append((path, try reader.draft()))
+            }
+            merge = entries
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func readEcho(
+        _ reader: inout MemberReader,
+        _ name: String,
+    ) throws(ReadingStop) -> Bool {
+        guard name == "d" else { return false }
+        text = Array(message.slice(try reader.skip()))
+        return true
+    }
+
+    private mutating func readPath(_ reader: inout MemberReader) throws(ReadingStop) {
+        path = try reader.string()
+        if path == nil { throw .body("`p` must be a string") }
+    }
+
+    private mutating func readHash(_ reader: inout MemberReader) throws(ReadingStop) {
+        hash = try reader.string()
+        if hash == nil {
+            let isNull = try reader.null()
+            if !isNull { throw .body("`h` must be a string") }
+        }
+    }
+
+    private mutating func readTag(_ reader: inout MemberReader) throws(ReadingStop) {
+        if try reader.null() { return tag = nil }
+        guard let number = try reader.integer(), number > 0 else {
+            throw .body("`t` must be a positive whole number")
+        }
+        tag = number
+    }
+}
+
+// MARK: Checks
+
+extension RequestBodyReader {
+    private func credential() throws(ReadingStop) -> Credential {
+        guard let token else { throw .body("`cred` is missing") }
+        return Credential(token: token, override: isNobody ? .nobody : override)
+    }
+
+    private func listenTarget() throws(ReadingStop) -> ListenTarget {
+        ListenTarget(path: try nodePath(), query: query.spec, queryText: query.text)
+    }
+
+    /// The path of a request that concerns a node as a whole.
+    private func nodePath() throws(ReadingStop) -> Path {
+        let target = try writeTarget()
+        if target.isPriority { throw .body("`p` must not end in .priority here") }
+        return target.path
+    }
+
+    private func writeTarget() throws(ReadingStop) -> WriteTarget {
+        guard let path else { throw .body("`p` is missing") }
+        return try Self.target(path)
+    }
+
+    private static func target(_ text: String) throws(ReadingStop) -> WriteTarget {
+        do {
+            return try WriteTarget(text)
+        } catch {
+            let first = text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first
+            if let first, first.elementsEqual(".info".utf8) {
+                throw .body("/.info is kept by the client and cannot be read or written here")
+            }
+            throw .body("bad path \(FaultText.quoted(text)): \(FaultText.of(error))")
+        }
+    }
+
+    private func put() throws(ReadingStop) -> ClientRequest.Action {
+        let target = try writeTarget()
+        return .put(target, try checkedDraft(at: target), hash: hash)
+    }
+
+    private func onDisconnectPut() throws(ReadingStop) -> ClientRequest.Action {
+        let target = try writeTarget()
+        return .onDisconnectPut(target, try checkedDraft(at: target))
+    }
+
+    private func checkedDraft(at target: WriteTarget) throws(ReadingStop) -> Draft {
+        guard let draft else { throw .body("`d` is missing") }
+        try Self.check(draft, at: target)
+        return draft
+    }
+
+    /// Checks what only the place tells: the depth from the root, and what a priority may be.
+    private static func check(_ draft: Draft, at target: WriteTarget) throws(ReadingStop) {
+        guard target.isPriority else {
+            let depth = target.path.keyCount + draft.depth
+            guard depth > Limits.depth else { return }
+            throw .body(FaultText.of(PathError.tooDeep(keyCount: depth)))
+        }
+        let isScalar = draft.node.isAbsent || draft.node.number != nil || draft.node.string != nil
+        let isPlain = draft.node.priority.isAbsent
+        let isServerValueAlone = draft.serverValues.allSatisfy {
+            $0.target.path.isRoot && !$0.target.isPriority && $0.priority.isAbsent
+        }
+        guard isScalar && isPlain && isServerValueAlone else {
+            throw .body(FaultText.of(JSONError.Reason.badPriority))
+        }
+    }
+
+    private func mergeAction() throws(ReadingStop) -> ClientRequest.Action {
+        let base = try nodePath()
+        return .merge(base, try checkedMerge(below: base), hash: hash)
+    }
+
+    private func onDisconnectMerge() throws(ReadingStop) -> ClientRequest.Action {
+        let base = try nodePath()
+        return .onDisconnectMerge(base, try checkedMerge(below: base))
+    }
+
+    private func checkedMerge(below base: Path) throws(ReadingStop) -> [MergeEntry] {
+        guard let merge else { throw .body("`d` is missing") }
+        return try Self.checked(merge, base: base)
+    }
+
+    /// The places that a merge at `base` writes; none may cover another.
+    static func checked(
+        _ merge: [(path: String, draft: Draft)],
+        base: Path,
+    ) throws(ReadingStop) -> [MergeEntry] {
+        var entries: [MergeEntry] = []
+        entries.reserveCapacity(merge.count)
+        for (text, draft) in merge {
+            let relative = try target(text)
+            guard relative.isPriority || !relative.path.isRoot else {
+                throw .body("a merge must not have an empty path")
+            }
+            let depth = base.keyCount + relative.path.keyCount
+            guard depth <= Limits.depth else {
+                throw .body(FaultText.of(PathError.tooDeep(keyCount: depth)))
+            }
+            let path = base.appending(relative.path)
+            let target = WriteTarget(path: path, isPriority: relative.isPriority)
+            try check(draft, at: target)
+            entries.append(MergeEntry(target: target, draft: draft))
+        }
+        try checkApart(entries)
+        return entries
+    }
+
+    /// Checks that no entry covers another.
+    private static func checkApart(_ entries: [MergeEntry]) throws(ReadingStop) {
+        // In path order everything below a place follows it at once, so neighbours tell.
+        let targets = entries.map(\.target).sorted()
+        for (target, next) in zip(targets, targets.dropFirst())
+        where target.isAncestorOrEqual(of: next) {
+            let names = [target, next].map { FaultText.quoted($0.description) }
+            throw .body("a merge must not write \(names[0]) and \(names[1]) at once")
+        }
+    }
+}

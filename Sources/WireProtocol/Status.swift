@@ -1,0 +1,21 @@
+/// How a request ended, as replies and revocations name it.
+package enum Status: String, Sendable {
+    /// Done.
+    case ok
+    /// The rules, or the lack of a credential, forbid it.
+    case permissionDenied = "permission_denied"
+    /// A hashed put found other data; the client runs its transaction again.
+    case dataStale = "datastale"
+    /// The credential is no good; after three in a row clients slow down.
+    case invalidToken = "invalid_token"
+    /// The credential was good once; clients fetch a new one and come back.
+    case expiredToken = "expired_token"
+    /// The answer is larger than a message may be.
+    case tooBig = "too_big"
+    /// The server cannot do it now.
+    case unavailable
+    /// The request was understood and could not be done.
+    case failed
+    /// The request was not understood.
+    case error
+}

@@ -1,0 +1,160 @@
+package import JSONTree
+
+/// A message around one value that may be too large to hold as text.
+///
+/// The value is a snapshot, and its text is made piece by piece, twice: once to learn how long it
+/// is (the segment count goes out first), once to send it. Between steps only a few kilobytes and
+/// the place in the value are held, however large the value is.
+///
+///     var message = StreamedMessage.put(target, node, tag: nil)
+///     while try !message.measure(atLeast: 65_536) {}      // one step a turn
+///     while let frame = message.nextFrame() { ... }       // as the socket drains
+package struct StreamedMessage: Sendable {
+    /// Why a message cannot be sent.
+    package struct TooBig: Error, Equatable, Sendable {
+        /// Bytes known of when measuring stopped, more than the limit.
+        package let byteCount: Int
+    }
+
+    private enum Stage: Sendable {
+        case measuring(JSONStream)
+        case sending(JSONStream, segmentCount: Int)
+        case sent
+    }
+
+    private let node: Node
+    private let prefix: [UInt8]
+    private let suffix: [UInt8]
+    private let byteLimit: Int
+    private var stage: Stage
+
+    /// Bytes of the whole text. While measuring, those known so far.
+    package private(set) var byteCount: Int
+
+    /// Text made and not yet sent. While measuring, nothing.
+    private var pending: [UInt8] = []
+
+    /// Where the part of `pending` that is not sent starts.
+    private var pendingStart = 0
+
+    /// Bytes of the text that earlier segments took.
+    private var sentByteCount = 0
+
+    /// Segments handed out.
+    private var sentSegmentCount = 0
+
+    /// Whether the count frame is out, or none is due.
+    private var isCountSent = false
+
+    private init(prefix: [UInt8], node: Node, suffix: [UInt8], byteLimit: Int) {
+        self.node = node
+        self.prefix = prefix
+        self.suffix = suffix
+        self.byteLimit = min(byteLimit, WireLimits.sentMessageByteCount)
+        stage = .measuring(JSONStream(node, .export))
+        byteCount = prefix.count + suffix.count
+    }
+
+    /// The push `ServerMessage.put`.
+    ///
+    /// It may have `byteLimit` bytes, and never more than clients take.
+    package static func put(
+        _ target: WriteTarget,
+        _ node: Node,
+        tag: Int64?,
+        byteLimit: Int = WireLimits.sentMessageByteCount,
+    ) -> StreamedMessage {
+        var prefix: [UInt8] = []
+        ServerMessage.putPrefix(target, to: &prefix)
+        var suffix: [UInt8] = []
+        ServerMessage.pushSuffix(tag, to: &suffix)
+        return StreamedMessage(prefix: prefix, node: node, suffix: suffix, byteLimit: byteLimit)
+    }
+
+    /// The reply `ReplyBody.value`.
+    ///
+    /// It may have `byteLimit` bytes, and never more than clients take.
+    package static func reply(
+        _ number: Int64,
+        _ node: Node,
+        byteLimit: Int = WireLimits.sentMessageByteCount,
+    ) -> StreamedMessage {
+        var prefix: [UInt8] = []
+        ServerMessage.replyPrefix(number, to: &prefix)
+        let suffix = Array("}}}".utf8)
+        return StreamedMessage(prefix: prefix, node: node, suffix: suffix, byteLimit: byteLimit)
+    }
+
+    /// Measures the next part of the text, at least `stepByteCount` bytes if so many are left.
+    ///
+    /// - Returns: true when the whole text is measured and frames can be had.
+    /// - Throws: `TooBig` as soon as the text is longer than a message may be; the message is then
+    ///   of no further use.
+    package mutating func measure(atLeast stepByteCount: Int) throws(TooBig) -> Bool {
+        guard case .measuring(var stream) = stage else { return true }
+        pending.removeAll(keepingCapacity: true)
+        let isMore = stream.next(into: &pending, atLeast: stepByteCount)
+        byteCount += pending.count
+        pending.removeAll(keepingCapacity: true)
+        guard byteCount <= byteLimit, let segmentCount = Segments.count(byteCount: byteCount) else {
+            throw TooBig(byteCount: byteCount)
+        }
+        guard !isMore else {
+            stage = .measuring(stream)
+            return false
+        }
+        pending = prefix
+        isCountSent = segmentCount == 1
+        stage = .sending(JSONStream(node, .export), segmentCount: segmentCount)
+        return true
+    }
+
+    /// The text of the next frame: the segment count if more than one is due, then the segments.
+    ///
+    /// - Precondition: `measure` has returned true.
+    /// - Returns: nil when all frames have been handed out.
+    package mutating func nextFrame() -> [UInt8]? {
+        switch stage {
+        case .measuring: preconditionFailure("a message is measured before it is sent")
+        case .sent: return nil
+        case .sending(var stream, let segmentCount):
+            guard isCountSent else {
+                isCountSent = true
+                return Segments.countFrame(segmentCount)
+            }
+            stage = .sent
+            sentSegmentCount += 1
+            let isLast = sentSegmentCount == segmentCount
+            let segment = nextSegment(&stream, isLast: isLast)
+            if !isLast { stage = .sending(stream, segmentCount: segmentCount) }
+            return segment
+        }
+    }
+
+    private mutating func nextSegment(_ stream: inout JSONStream, isLast: Bool) -> [UInt8] {
+        let end = isLast ? byteCount : sentSegmentCount * WireLimits.segmentStride
+        // The byte behind the cut tells whether a scalar would be split.
+        fill(&stream, min(end + 1, byteCount) - sentByteCount)
+        let cut = Segments.cut(pending, at: pendingStart + end - sentByteCount)
+        let segment = Array(pending[pendingStart..<cut])
+        sentByteCount += segment.count
+        pendingStart = cut
+        // A long string may have come in one piece: move the rest only when it is the smaller part.
+        if pendingStart * 2 >= pending.count {
+            pending.removeSubrange(..<pendingStart)
+            pendingStart = 0
+        }
+        return segment
+    }
+
+    /// Makes at least `neededByteCount` bytes pending, and a segment more at a time.
+    private mutating func fill(_ stream: inout JSONStream, _ neededByteCount: Int) {
+        while pending.count - pendingStart < neededByteCount {
+            let isMore = stream.next(into: &pending, atLeast: WireLimits.segmentByteCount)
+            if isMore { continue }
+            pending.append(contentsOf: suffix)
+            let isEnough = pending.count - pendingStart >= neededByteCount
+            precondition(isEnough, "a snapshot has the same text twice")
+        }
+    }
+}
