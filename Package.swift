@@ -37,10 +37,12 @@ let package = Package(
         .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
         .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
+        .target(name: "Tokens", dependencies: ["JSONTree", "COpenSSL"], swiftSettings: pure),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
         tests(of: "SecurityRules", "JSONTree", "Queries", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
+        tests(of: "Tokens", "JSONTree"),
     ]
 )

@@ -1,0 +1,150 @@
+import JSONTree
+
+/// The claims of one token and the checks on them.
+struct Claims {
+    private let node: Node
+
+    init(_ node: Node) {
+        self.node = node
+    }
+
+    /// Whether this is a token of the database-secret kind: `{"v":0,"d":{...},"iat":...}`.
+    var areOfDatabaseSecret: Bool { node.member("v").integer == 0 }
+
+    /// Checks the type and range of every claim that is ever looked at, whether or not it will be.
+    func checkTypes() throws(TokenError) {
+        for name in ["exp", "iat", "nbf", "auth_time"] {
+            _ = try time(name)
+        }
+        for name in ["iss", "sub", "user_id"] {
+            _ = try text(name)
+        }
+    }
+
+    /// Checks `iss` against the configured one, if there is one.
+    func checkIssuer(_ issuer: String?) throws(TokenError) {
+        guard let issuer else { return }
+        guard try text("iss") == issuer else { throw .wrongIssuer }
+    }
+
+    /// Checks `aud`, one text or a list of texts, against the configured one, if there is one.
+    ///
+    /// A custom token is refused by its audience in any case.
+    func checkAudience(_ audience: String?) throws(TokenError) {
+        let named = try audiences()
+        guard !named.contains(TokenPolicy.customTokenAudience) else { throw .wrongAudience }
+        guard let audience else { return }
+        guard named.contains(audience) else { throw .wrongAudience }
+    }
+
+    /// Checks that the token was issued, begins and was signed in for before `now`, give or take `leeway`.
+    func checkStart(_ now: Timestamp, leeway: Duration) throws(TokenError) {
+        let latest = now.milliseconds + leeway.components.seconds * 1000
+        guard try time("iat") != nil else { throw .badClaim("iat") }
+        for name in ["iat", "nbf", "auth_time"] {
+            guard let start = try time(name) else { continue }
+            guard start.milliseconds <= latest else { throw .notYetValid(from: start) }
+        }
+    }
+
+    /// `exp`, which must be there and lie after `now`.
+    func requireExpiry(after now: Timestamp) throws(TokenError) -> Timestamp {
+        guard let expiry = try time("exp") else { throw .badClaim("exp") }
+        guard now < expiry else { throw .expired(at: expiry) }
+        return expiry
+    }
+
+    /// The identity of an ID token: `auth` is `{uid, provider, token}`.
+    func identity(expiry: Timestamp?) throws(TokenError) -> VerifiedToken {
+        let userID = try text("user_id")
+        guard let subject = try text("sub") ?? userID,
+            TokenLimits.subjectLength.contains(subject.unicodeScalars.count)
+        else { throw .badClaim("sub") }
+        guard userID == nil || userID == subject else { throw .badClaim("user_id") }
+        let provider = try signInProvider()
+
+        var auth = Node.absent
+        auth.set(Node(string: subject), at: Path([Key(unchecked: Array("uid".utf8))]))
+        if let provider {
+            auth.set(Node(string: provider), at: Path([Key(unchecked: Array("provider".utf8))]))
+        }
+        auth.set(node, at: Path([Key(unchecked: Array("token".utf8))]))
+        return VerifiedToken(
+            claims: node,
+            subject: subject,
+            provider: provider,
+            expiry: expiry,
+            auth: auth,
+            isAdmin: false,
+        )
+    }
+
+    /// The identity of a token signed with a database secret: `auth` is the data itself.
+    func databaseSecretIdentity(_ now: Timestamp) throws(TokenError) -> VerifiedToken {
+        guard let issued = try time("iat") else { throw .badClaim("iat") }
+        let lifetime = TokenLimits.legacyLifetimeSeconds * 1000
+        let expiry =
+            try time("exp") ?? Timestamp(milliseconds: issued.milliseconds + lifetime)
+        guard now < expiry else { throw .expired(at: expiry) }
+
+        let admin = node.member("admin")
+        guard admin.isAbsent || admin.boolean != nil else { throw .badClaim("admin") }
+        let data = node.member("d")
+        guard data.isMap || data.isAbsent else { throw .badClaim("d") }
+        let userID = data.member("uid")
+        guard userID.isAbsent || userID.string != nil else { throw .badClaim("d.uid") }
+        return VerifiedToken(
+            claims: node,
+            subject: userID.string,
+            provider: data.member("provider").string,
+            expiry: expiry,
+            auth: data,
+            isAdmin: admin.boolean == true,
+        )
+    }
+
+    /// `firebase.sign_in_provider`; tokens of anonymous users also carry `provider_id`.
+    private func signInProvider() throws(TokenError) -> String? {
+        let provider = node.member("firebase").member("sign_in_provider")
+        guard provider.isAbsent else {
+            guard let text = provider.string else { throw .badClaim("firebase.sign_in_provider") }
+            return text
+        }
+        return try text("provider_id")
+    }
+
+    private func audiences() throws(TokenError) -> [String] {
+        let audience = node.member("aud")
+        if let text = audience.string { return [text] }
+        guard audience.isMap || audience.isAbsent else { throw .badClaim("aud") }
+        var texts: [String] = []
+        var isListOfTexts = true
+        audience.visitChildren { _, entry in
+            guard let text = entry.string else {
+                isListOfTexts = false
+                return false
+            }
+            texts.append(text)
+            return true
+        }
+        guard isListOfTexts else { throw .badClaim("aud") }
+        return texts
+    }
+
+    private func text(_ name: String) throws(TokenError) -> String? {
+        let claim = node.member(name)
+        guard !claim.isAbsent else { return nil }
+        guard let text = claim.string else { throw .badClaim(name) }
+        return text
+    }
+
+    /// A time claim, whole seconds since 1970.
+    private func time(_ name: String) throws(TokenError) -> Timestamp? {
+        let claim = node.member(name)
+        guard !claim.isAbsent else { return nil }
+        guard let seconds = claim.integer, TokenLimits.claimedSeconds.contains(seconds) else {
+            throw .badClaim(name)
+        }
+        return Timestamp(milliseconds: seconds * 1000)
+    }
+}

@@ -1,0 +1,44 @@
+/// Which tokens a server takes.
+package struct TokenPolicy: Sendable {
+    /// Whether `alg: none` passes, its times, issuer and audience unchecked: development tools send tokens of
+    /// the year 1970 for made-up projects.
+    package var acceptsUnsigned: Bool
+    /// The one good `iss`; nil takes any.
+    package var issuer: String?
+    /// The one good `aud`; nil takes any but `customTokenAudience`.
+    package var audience: String?
+    /// The secret of `HS256` tokens; nil refuses them all.
+    ///
+    /// Its length is within `TokenLimits.secretByteCount`.
+    package let hmacSecret: [UInt8]?
+    /// How far ahead `iat`, `nbf` and `auth_time` may lie: clocks of issuers differ.
+    ///
+    /// `exp` gets no leeway, so that a token that passes is never already expired.
+    package var leeway: Duration
+
+    /// The audience of tokens that are to be exchanged at the accounts service, never shown to a database.
+    ///
+    /// Source: Firebase Authentication, "Create custom tokens".
+    package static let customTokenAudience =
+        "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+
+    package init(
+        acceptsUnsigned: Bool = false,
+        issuer: String? = nil,
+        audience: String? = nil,
+        hmacSecret: [UInt8]? = nil,
+        leeway: Duration = .seconds(10),
+    ) {
+        if let hmacSecret {
+            precondition(
+                TokenLimits.secretByteCount.contains(hmacSecret.count),
+                "the HS256 secret has an allowed length"
+            )
+        }
+        self.acceptsUnsigned = acceptsUnsigned
+        self.issuer = issuer
+        self.audience = audience
+        self.hmacSecret = hmacSecret
+        self.leeway = leeway
+    }
+}

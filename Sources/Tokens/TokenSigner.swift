@@ -1,0 +1,53 @@
+/// Makes tokens in JWS compact form.
+package struct TokenSigner: Sendable {
+    /// What tokens are signed with.
+    package enum Secret: Sendable {
+        case keyPair(KeyPair)
+        case hmac([UInt8])
+        case none
+    }
+
+    private let secret: Secret
+    private let keyID: String?
+
+    /// A signer whose headers carry `keyID` as their `kid`: plain ASCII without quotes.
+    package init(_ secret: Secret, keyID: String? = nil) {
+        self.secret = secret
+        self.keyID = keyID
+    }
+
+    /// The token with these claims, given as the JSON text of an object.
+    ///
+    /// - Returns: nil only when OpenSSL refuses to sign (no memory).
+    package func sign(claims: String) -> String? {
+        let name = keyID.map { ",\"kid\":\"\($0)\"" } ?? ""
+        return sign(
+            header: #"{"alg":"\#(algorithm.rawValue)","typ":"JWT"\#(name)}"#,
+            claims: claims
+        )
+    }
+
+    /// The same under a header of the caller's, whatever that says: also what no verifier may accept.
+    package func sign(header: String, claims: String) -> String? {
+        let text =
+            Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
+        guard let signature = signature(of: Array(text.utf8)) else { return nil }
+        return text + "." + Base64URL.encode(signature)
+    }
+
+    private var algorithm: Algorithm {
+        switch secret {
+        case .keyPair(let pair): pair.algorithm
+        case .hmac: .hs256
+        case .none: .unsigned
+        }
+    }
+
+    private func signature(of text: [UInt8]) -> [UInt8]? {
+        switch secret {
+        case .keyPair(let pair): pair.sign(text)
+        case .hmac(let secret): HashMAC.code(of: text, secret: secret)
+        case .none: []
+        }
+    }
+}
