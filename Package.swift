@@ -38,11 +38,13 @@ let package = Package(
         .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "Tokens", dependencies: ["JSONTree", "COpenSSL"], swiftSettings: pure),
+        .target(name: "WriteAheadLog", swiftSettings: strict),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
         tests(of: "SecurityRules", "JSONTree", "Queries", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
         tests(of: "Tokens", "JSONTree"),
+        tests(of: "WriteAheadLog", exclude: ["Specs"]),
     ]
 )

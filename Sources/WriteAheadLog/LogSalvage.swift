@@ -1,0 +1,198 @@
+/// What a salvage copied and what it could not.
+package struct LogSalvage: Sendable, CustomStringConvertible {
+    /// Records that are gone.
+    package struct LostRecords: Sendable, Equatable {
+        /// The first of them.
+        package let from: LogPosition
+        /// The last of them.
+        package let through: LogPosition
+    }
+
+    /// Commits of one database that are gone.
+    package struct LostCommits: Sendable, Equatable {
+        /// The database.
+        package let database: LogDatabaseName
+        /// The number of the first of them.
+        package let from: UInt64
+        /// The number of the last of them.
+        package let through: UInt64
+    }
+
+    /// The checkpoint that was copied; nil when none was intact.
+    package private(set) var checkpoint: CheckpointInfo?
+    /// Records copied after the checkpoint.
+    package private(set) var copiedCount: UInt64 = 0
+    /// The last record copied, or the checkpoint's position.
+    package private(set) var position: LogPosition = .start
+    /// All damage met; at most `LogLimits.listedFaultCount` of each kind of finding is listed.
+    package private(set) var faults: [LogDamage] = []
+    /// Records that no file holds any more.
+    package private(set) var lostRecords: [LostRecords] = []
+    /// Commits that no file holds any more, as far as a later commit of the database shows it.
+    package private(set) var lostCommits: [LostCommits] = []
+    /// How many records `lostRecords` would name if it named all.
+    package private(set) var lostRecordCount: UInt64 = 0
+    /// A torn end of commits that were never acknowledged; left out, as a start would.
+    package private(set) var torn: TornTail?
+
+    /// Whether every record that was ever acknowledged is in the new folder.
+    ///
+    /// Damage of a file that an intact checkpoint covers loses nothing.
+    package var isComplete: Bool {
+        lostRecordCount == 0 && lostCommits.isEmpty && !mayHaveLostEnd
+    }
+
+    /// Whether the end of the log is gone: how much there was after it is not known.
+    package private(set) var mayHaveLostEnd = false
+
+    /// Copies the newest intact checkpoint and every intact record after it into a new folder, which
+    /// a server can then open. The damaged folder is read only.
+    ///
+    /// Positions and commit numbers stay; the new log says itself where something is left out.
+    /// Throws: `inUse` when a server holds either folder; `destinationNotEmpty`; `notADataFolder`;
+    /// `unknownFormat`; `disk`.
+    package static func run(
+        from source: any LogStorage,
+        to destination: any LogStorage,
+        options: LogOptions = LogOptions()
+    ) throws(LogError) -> LogSalvage {
+        let identity = try FolderIdentity.find(source)
+        let sourceLock = try source.lock(.read)
+        defer { sourceLock.release() }
+        try destination.createFolder("")
+        let destinationLock = try destination.lock(.own)
+        defer { destinationLock.release() }
+        let hasFormat = try destination.open(FolderLayout.format) != nil
+        let hasLog = try !FolderLayout.segments(in: destination).isEmpty
+        let hasCheckpoints = try !FolderLayout.checkpoints(in: destination).isEmpty
+        guard !hasFormat, !hasLog, !hasCheckpoints else {
+            throw .destinationNotEmpty(path: destination.path)
+        }
+        let destinationID = try DataFolder.create(destination)
+        var salvage = LogSalvage()
+        if let damage = identity.damage { salvage.add(damage) }
+        try salvage.copyCheckpoint(
+            from: source,
+            identity.id,
+            to: destination,
+            destinationID,
+            options.readByteCount,
+        )
+        var lenient = options
+        lenient.syncPolicy = .onRequest
+        lenient.reserveByteCount = 0
+        let writer = try LogWriter(
+            storage: destination,
+            folderID: destinationID,
+            options: lenient,
+            position: salvage.checkpoint?.position ?? .start,
+            heads: HeadTable(salvage.checkpoint?.heads ?? []),
+        )
+        try salvage.copyRecords(from: source, identity.id, to: writer, options.readByteCount)
+        return salvage
+    }
+
+    private mutating func copyCheckpoint(
+        from source: any LogStorage,
+        _ sourceID: UInt64,
+        to destination: any LogStorage,
+        _ destinationID: UInt64,
+        _ readByteCount: Int
+    ) throws(LogError) {
+        for position in try FolderLayout.checkpoints(in: source).reversed() {
+            var writer: CheckpointWriter?
+            do throws(LogError) {
+                let reader = try CheckpointReader(
+                    storage: source,
+                    folderID: sourceID,
+                    position: position,
+                    readByteCount: readByteCount,
+                )
+                let copy = try CheckpointWriter(
+                    storage: destination,
+                    folderID: destinationID,
+                    position: position,
+                    heads: reader.info.heads,
+                )
+                writer = copy
+                try reader.readChunks { chunk throws(LogError) in try copy.write(chunk) }
+                checkpoint = try copy.commit(appendedThrough: position).info
+                self.position = position
+                return
+            } catch .damage(let damage) {
+                add(damage)
+                try writer?.abandon()
+            }
+        }
+    }
+
+    private mutating func copyRecords(
+        from source: any LogStorage,
+        _ sourceID: UInt64,
+        to writer: LogWriter,
+        _ readByteCount: Int
+    ) throws(LogError) {
+        let base = checkpoint?.position ?? .start
+        var walk = LogWalk(
+            storage: source,
+            folderID: sourceID,
+            base: base,
+            heads: checkpoint?.heads ?? [],
+            chunk: readByteCount,
+        )
+        try writer.beginFirstSegment()
+        let segments = try FolderLayout.segments(in: source)
+        try walk.run(segments) { event throws(LogError) in
+            switch event {
+            case .fault(let damage): add(damage)
+            case .lostRecords(let from, let through): lose(from, through, base)
+            case .lostCommits(let database, let from, let through):
+                let lost = LostCommits(database: database, from: from, through: through)
+                if lostCommits.count < LogLimits.listedFaultCount { lostCommits.append(lost) }
+            case .torn(let tail): torn = tail
+            case .commit(let view, let name, _):
+                guard view.header.position > base else { return }
+                try writer.copy(view, of: name)
+                copiedCount += 1
+            case .segmentBegan, .skip, .segmentEnded: break
+            }
+        }
+        let newest = try FolderLayout.checkpoints(in: source).last ?? .start
+        mayHaveLostEnd = walk.isInHole || walk.expected <= newest
+        if walk.expected <= newest { lose(walk.expected, newest, base) }
+        position = writer.position
+        try writer.close()
+    }
+
+    /// Notes lost records; those that the copied checkpoint covers are not lost.
+    private mutating func lose(_ from: LogPosition, _ through: LogPosition, _ base: LogPosition) {
+        guard through > base else { return }
+        let first = max(from, base.next)
+        lostRecordCount += through.value - first.value + 1
+        guard lostRecords.count < LogLimits.listedFaultCount else { return }
+        lostRecords.append(LostRecords(from: first, through: through))
+    }
+
+    private mutating func add(_ damage: LogDamage) {
+        if faults.count < LogLimits.listedFaultCount { faults.append(damage) }
+    }
+
+    /// The findings for people.
+    package var description: String {
+        var lines = faults.map(\.summary)
+        if let checkpoint {
+            lines.append("copied the checkpoint at position \(checkpoint.position)")
+        } else {
+            lines.append("no intact checkpoint; copied from the first readable record on")
+        }
+        lines.append("copied \(copiedCount) records, up to position \(position)")
+        if let torn { lines.append(torn.description) }
+        lines += lostRecords.map { "LOST: records \($0.from) through \($0.through)" }
+        lines += lostCommits.map {
+            "LOST: commits \($0.from) through \($0.through) of database '\($0.database)'"
+        }
+        if mayHaveLostEnd { lines.append("LOST: the end of the log; later commits are unknown") }
+        if isComplete { lines.append("nothing that was acknowledged is lost") }
+        return lines.joined(separator: "\n")
+    }
+}

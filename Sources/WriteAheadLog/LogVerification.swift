@@ -1,0 +1,121 @@
+/// Everything that is wrong with a data folder; nothing is changed.
+package struct LogVerification: Sendable, CustomStringConvertible {
+    /// Damage, in the order of the files; at most `LogLimits.listedFaultCount`.
+    package private(set) var faults: [LogDamage] = []
+    /// All damage, listed or not.
+    package private(set) var faultCount = 0
+    /// What the next start sets right by itself.
+    package private(set) var notes: [String] = []
+    /// Intact records read.
+    package private(set) var recordCount: UInt64 = 0
+    /// Finished checkpoints that are intact to their last chunk.
+    package private(set) var intactCheckpoints: [LogPosition] = []
+
+    /// Whether a start would take the folder as it is, with either of its checkpoints.
+    package var isSound: Bool { faultCount == 0 }
+
+    /// For the command line: 0 when sound, 1 otherwise.
+    package var exitStatus: Int32 { isSound ? 0 : 1 }
+
+    /// Reads every checkpoint and every record that one of them still needs.
+    ///
+    /// Throws: `notADataFolder`, `unknownFormat`, `disk`; `damage` only when nothing in the folder
+    /// tells its id.
+    package static func run(
+        _ storage: any LogStorage,
+        readByteCount: Int = LogOptions().readByteCount
+    ) throws(LogError) -> LogVerification {
+        var found = LogVerification()
+        let identity = try FolderIdentity.find(storage)
+        if let damage = identity.damage { found.add(damage) }
+        if try FolderIdentity.isInUse(storage) {
+            found.notes.append("a server holds the folder: its last write may look torn")
+        }
+        for name in try storage.list(FolderLayout.checkpoints) where name.contains(".") {
+            found.notes.append("\(FolderLayout.checkpoints)/\(name) is a leftover and is not used")
+        }
+        var intact: [CheckpointInfo] = []
+        let positions = try FolderLayout.checkpoints(in: storage)
+        for position in positions {
+            do throws(LogError) {
+                let reader = try CheckpointReader(
+                    storage: storage,
+                    folderID: identity.id,
+                    position: position,
+                    readByteCount: readByteCount,
+                )
+                try reader.readChunks { _ throws(LogError) in }
+                found.intactCheckpoints.append(position)
+                intact.append(reader.info)
+            } catch .damage(let damage) {
+                found.add(damage)
+            }
+        }
+        let segments = try FolderLayout.segments(in: storage)
+        let base = LogWalk.base(
+            intact: intact,
+            finishedCount: positions.count,
+            segments: segments,
+        )
+        let newest = intact.last?.position ?? .start
+        try found.walk(storage, identity, base, newest, segments, readByteCount)
+        return found
+    }
+
+    private mutating func walk(
+        _ storage: any LogStorage,
+        _ identity: FolderIdentity,
+        _ base: CheckpointInfo?,
+        _ newest: LogPosition,
+        _ segments: [LogPosition],
+        _ readByteCount: Int
+    ) throws(LogError) {
+        var walk = LogWalk(
+            storage: storage,
+            folderID: identity.id,
+            base: base?.position ?? .start,
+            heads: base?.heads ?? [],
+            chunk: readByteCount,
+        )
+        try walk.run(segments) { event throws(LogError) in
+            switch event {
+            case .fault(let damage): add(damage)
+            case .torn(let tail): notes.append(tail.description)
+            case .commit: recordCount += 1
+            case .lostRecords(let from, let through):
+                notes.append("records \(from) through \(through) are lost")
+            case .skip(let view, let name, _):
+                notes.append(
+                    "an earlier salvage left out what precedes commit \(view.header.commit + 1)"
+                        + " of database '\(name)'"
+                )
+            case .segmentBegan, .segmentEnded, .lostCommits: break
+            }
+        }
+        let last = LogPosition(walk.expected.value - 1)
+        if last < newest, base?.position != newest {
+            let file = segments.last.map { FolderLayout.segment($0) } ?? FolderLayout.log
+            add(LogDamage(file: file, offset: 0, fault: .endsEarly(last: last, known: newest)))
+        }
+    }
+
+    private mutating func add(_ damage: LogDamage) {
+        faultCount += 1
+        if faults.count < LogLimits.listedFaultCount { faults.append(damage) }
+    }
+
+    /// The findings for people, the verdict last.
+    package var description: String {
+        var lines = faults.map(\.summary)
+        if faultCount > faults.count { lines.append("... \(faultCount - faults.count) more") }
+        lines += notes.map { "note: \($0)" }
+        let checkpoints = intactCheckpoints.map(\.description).joined(separator: ", ")
+        lines.append("\(recordCount) intact records; intact checkpoints at: [\(checkpoints)]")
+        lines.append(
+            isSound
+                ? "no damage found"
+                : "\(faultCount) faults. 'hearth log salvage' copies what is readable into a new folder"
+        )
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,344 @@
+/// What came of an append.
+package enum AppendOutcome: Sendable, Equatable {
+    /// The batch is in the log; `position` is that of its last record.
+    case appended(position: LogPosition)
+    /// Nothing was written: the first commit of a database in the batch does not follow its last
+    /// commit in the log, which is `actual` (0: none). Only a log that others append to as well
+    /// answers this in a server without bugs.
+    case conflict(database: LogDatabaseName, actual: UInt64)
+}
+
+/// Whether there is room for more commits.
+package enum SpaceState: Sendable, Equatable {
+    /// Write on.
+    case ok
+    /// Refuse writes before they become commits; commits already decided still fit.
+    case low
+}
+
+/// Appends to the log of one data folder.
+///
+/// Used by one thread at a time, the server's log thread; it owns no thread, and never waits but for
+/// the disk. A batch is one write and, under `.always`, one sync. After a failed append or sync
+/// every call throws `stopped`: memory and disk may disagree, and only a new recovery settles that.
+package final class LogWriter {
+    /// The last record written; with a sync policy other than `.always` not yet durable.
+    package private(set) var position: LogPosition
+    /// The last record known to be durable.
+    package private(set) var durableThrough: LogPosition
+    /// As of the last `maintain`.
+    package private(set) var spaceState: SpaceState = .ok
+
+    private let storage: any LogStorage
+    private let folderID: UInt64
+    private let options: LogOptions
+    private var heads: HeadTable
+    /// The segment being written; nil until the first append, so that starting alone writes nothing.
+    private var segment: OpenSegment?
+    /// A preallocated file that becomes the next segment: its room is what keeps commits that were
+    /// already decided when the disk ran full from failing.
+    private var spare: (any LogFile)?
+    private var failure: LogError?
+    private let buffer = ByteBuffer(capacity: 256 * 1024)
+
+    private struct OpenSegment {
+        let file: any LogFile
+        let salt: UInt32
+        /// Where the next record goes.
+        var end: UInt64
+    }
+
+    /// Memory that the batch buffer keeps between batches.
+    private static let keptBufferByteCount = 4 * 1024 * 1024
+
+    /// Continues after `position`, up to which everything is durable.
+    init(
+        storage: any LogStorage,
+        folderID: UInt64,
+        options: LogOptions,
+        position: LogPosition,
+        heads: HeadTable
+    ) throws(LogError) {
+        self.storage = storage
+        self.folderID = folderID
+        self.options = options
+        self.position = position
+        self.heads = heads
+        durableThrough = position
+        try storage.remove(FolderLayout.spare)
+        try maintain()
+    }
+
+    /// Whether the next segment has its room already; without one, `maintain` is due.
+    package var hasSpare: Bool { spare != nil }
+
+    /// The last commit of every database in the log, by name.
+    package var logHeads: [LogHead] { heads.sorted }
+
+    /// Appends a batch as one unit of work: all of it or, on a conflict, nothing.
+    ///
+    /// Each record's commit number must be one above the last of its database. Returns after the
+    /// batch is durable under `.always`, else after it is written. Throws: `payloadTooLarge`, with
+    /// nothing written and the writer usable; `disk`, after which the writer is stopped.
+    package func append(_ records: [LogRecord]) throws(LogError) -> AppendOutcome {
+        try checkRunning()
+        var byteCount = 0
+        for record in records {
+            guard record.payload.count <= LogLimits.payloadByteCount else {
+                throw .payloadTooLarge(byteCount: record.payload.count)
+            }
+            byteCount += RecordHeader.recordByteCount(
+                name: record.database.utf8.count,
+                payload: record.payload.count,
+            )
+        }
+        if let conflict = advanceHeads(records) { return conflict }
+        guard !records.isEmpty else { return .appended(position: position) }
+        try stoppingOnFailure { () throws(LogError) in
+            let segment = try segment(for: byteCount)
+            encode(records, salt: segment.salt)
+            try write(to: segment)
+            position.value += UInt64(records.count)
+            if options.syncPolicy == .always { try syncSegment() }
+        }
+        return .appended(position: position)
+    }
+
+    /// Makes everything appended so far durable.
+    ///
+    /// Throws: `disk`, after which the writer is stopped. A sync is never tried twice: after a
+    /// failed one the system may have forgotten what it could not write.
+    package func sync() throws(LogError) {
+        try checkRunning()
+        guard durableThrough < position else { return }
+        try stoppingOnFailure { () throws(LogError) in try syncSegment() }
+    }
+
+    /// Prepares the next segment and looks at the room left on the disk; returns the space state.
+    ///
+    /// To be called after a batch that used up the spare segment, and every second or so, so that
+    /// service resumes without a write. Costs one system call while a spare segment is there. In the state
+    /// `ok` at least the spare segment's room is reserved beside the rest of the current one.
+    /// Throws: `disk` for anything but a lack of room, after which the writer is stopped.
+    @discardableResult
+    package func maintain() throws(LogError) -> SpaceState {
+        try checkRunning()
+        try stoppingOnFailure { () throws(LogError) in
+            if spare == nil { try prepareSpare() }
+            let free = try storage.freeByteCount()
+            let limit =
+                spaceState == .ok ? options.reserveByteCount : options.resumeByteCount
+            spaceState = spare != nil && free >= limit ? .ok : .low
+        }
+        return spaceState
+    }
+
+    /// Ends the log in good order: seals and syncs it, and gives preallocated room back.
+    ///
+    /// A sealed log shows damage even of its last record. Nothing may be called afterwards.
+    package func close() throws(LogError) {
+        try checkRunning()
+        try stoppingOnFailure { () throws(LogError) in
+            if let open = segment {
+                buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
+                appendRecord(.seal, position: position, commit: 0, time: 0, salt: open.salt)
+                try finish(writing: buffer.bytes, to: open)
+            }
+            segment = nil
+            spare?.close()
+            spare = nil
+            try storage.remove(FolderLayout.spare)
+        }
+    }
+
+    // MARK: - Salvage
+
+    /// Appends a record of another log under its own position and commit number, with a record
+    /// before it that owns up to what is left out.
+    func copy(_ view: RecordView, of database: LogDatabaseName) throws(LogError) {
+        try checkRunning()
+        let header = view.header
+        precondition(header.position > position, "a salvage copies in order")
+        precondition(header.commit > 0, "commits count from 1")
+        let previous = LogPosition(header.position.value - 1)
+        let isNext = previous == position && header.commit == heads.commit(database) + 1
+        let byteCount = header.recordByteCount + (isNext ? 0 : RecordHeader.byteCount + 64)
+        try stoppingOnFailure { () throws(LogError) in
+            let segment = try segment(for: byteCount)
+            buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
+            if !isNext {
+                appendRecord(
+                    .skip,
+                    position: previous,
+                    commit: header.commit - 1,
+                    time: 0,
+                    name: database.utf8,
+                    salt: segment.salt,
+                )
+            }
+            appendRecord(
+                .commit,
+                position: header.position,
+                commit: header.commit,
+                time: header.time,
+                name: database.utf8,
+                payload: view.payload,
+                salt: segment.salt,
+            )
+            try write(to: segment)
+        }
+        position = header.position
+        heads.set(database, to: header.commit)
+    }
+
+    /// Begins the first segment although nothing is appended yet: a log beside a checkpoint is never
+    /// without one.
+    func beginFirstSegment() throws(LogError) {
+        try stoppingOnFailure { () throws(LogError) in _ = try segment(for: 0) }
+    }
+
+    // MARK: - One batch
+
+    /// Moves the heads over the batch, or leaves them as they were and tells the conflict.
+    private func advanceHeads(_ records: [LogRecord]) -> AppendOutcome? {
+        for (index, record) in records.enumerated() {
+            let actual = heads.commit(record.database)
+            guard record.commit == actual + 1 else {
+                for done in records[..<index].reversed() {
+                    heads.set(done.database, to: done.commit - 1)
+                }
+                return .conflict(
+                    database: record.database,
+                    actual: heads.commit(record.database),
+                )
+            }
+            heads.set(record.database, to: record.commit)
+        }
+        return nil
+    }
+
+    private func encode(_ records: [LogRecord], salt: UInt32) {
+        buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
+        var next = position
+        for record in records {
+            next = next.next
+            record.payload.withUnsafeBytes { payload in
+                appendRecord(
+                    .commit,
+                    position: next,
+                    commit: record.commit,
+                    time: record.time,
+                    name: record.database.utf8,
+                    payload: payload,
+                    salt: salt,
+                )
+            }
+        }
+    }
+
+    private func appendRecord(
+        _ kind: RecordKind,
+        position: LogPosition,
+        commit: UInt64,
+        time: Int64,
+        name: [UInt8] = [],
+        payload: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        salt: UInt32
+    ) {
+        let header = RecordHeader(
+            kind: kind,
+            position: position,
+            durableThrough: durableThrough,
+            commit: commit,
+            time: time,
+            nameByteCount: name.count,
+            payloadByteCount: payload.count,
+        )
+        RecordFormat.append(header, name: name, payload: payload, salt: salt, to: buffer)
+    }
+
+    private func write(to open: OpenSegment) throws(LogError) {
+        try open.file.write(buffer.bytes, at: open.end)
+        segment?.end += UInt64(buffer.count)
+    }
+
+    private func syncSegment() throws(LogError) {
+        try segment?.file.sync()
+        durableThrough = position
+    }
+
+    // MARK: - Segments
+
+    /// The segment that takes a batch of that many bytes: the current one, or a new one when the
+    /// batch would not fit.
+    private func segment(for byteCount: Int) throws(LogError) -> OpenSegment {
+        if let open = segment {
+            let isFresh = open.end == UInt64(SegmentHeader.byteCount)
+            let fits = open.end + UInt64(byteCount) <= UInt64(options.segmentByteCount)
+            if isFresh || fits { return open }
+            try finish(writing: UnsafeRawBufferPointer(start: nil, count: 0), to: open)
+        }
+        return try beginSegment()
+    }
+
+    /// Ends a segment: cut to its length and durable, whatever the sync policy. Only the last
+    /// segment of a log can therefore hold bytes that were never synced.
+    private func finish(
+        writing bytes: UnsafeRawBufferPointer,
+        to open: OpenSegment
+    ) throws(LogError) {
+        if !bytes.isEmpty { try open.file.write(bytes, at: open.end) }
+        try open.file.truncate(to: open.end + UInt64(bytes.count))
+        try open.file.sync()
+        durableThrough = position
+        open.file.close()
+    }
+
+    /// Turns the spare file into the segment that begins after `position`: the header is durable
+    /// before the name is, and the name before the first record.
+    private func beginSegment() throws(LogError) -> OpenSegment {
+        if spare == nil { try prepareSpare() }
+        guard let file = spare else {
+            throw .disk(.outOfSpace("\(storage.path)/\(FolderLayout.spare)"))
+        }
+        let header = SegmentHeader(folderID: folderID, first: position.next)
+        let bytes = ByteBuffer(capacity: SegmentHeader.byteCount)
+        header.append(to: bytes)
+        try bytes.withBytes { bytes throws(LogError) in try file.write(bytes, at: 0) }
+        try file.sync()
+        try storage.rename(FolderLayout.spare, to: FolderLayout.segment(header.first))
+        try storage.syncFolder(FolderLayout.log)
+        spare = nil
+        let open = OpenSegment(file: file, salt: header.salt, end: UInt64(bytes.count))
+        segment = open
+        return open
+    }
+
+    /// Makes the spare file; leaves it missing when there is no room.
+    private func prepareSpare() throws(LogError) {
+        guard try storage.freeByteCount() >= UInt64(options.segmentByteCount) else { return }
+        do throws(LogError) {
+            let file = try storage.create(FolderLayout.spare)
+            // Not synced: it is synced with its header, and a start makes a new one anyway.
+            try file.preallocate(UInt64(options.segmentByteCount))
+            spare = file
+        } catch  where error.isOutOfSpace {
+            try storage.remove(FolderLayout.spare)
+        }
+    }
+
+    // MARK: - Failure
+
+    private func checkRunning() throws(LogError) {
+        if let failure { throw .stopped(by: failure) }
+    }
+
+    private func stoppingOnFailure(_ work: () throws(LogError) -> Void) throws(LogError) {
+        do throws(LogError) {
+            try work()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+}

@@ -1,0 +1,217 @@
+/// What a recovery gives its reader, in this order: `checkpointBegan`, `chunk`..., `checkpointEnded`,
+/// `record`.... Pointers are valid until the reader returns.
+package enum RecoveryStep {
+    /// A checkpoint begins, or with nil an empty state. Everything given before must be forgotten:
+    /// this comes again when a checkpoint turns out damaged and an older one is used.
+    case checkpointBegan(CheckpointInfo?)
+    /// The next chunk, checked, as it was written.
+    case chunk(UnsafeBufferPointer<UInt8>)
+    /// The checkpoint was intact to its end.
+    case checkpointEnded
+    /// A commit after the checkpoint, in order and without gaps.
+    case record(RecoveredRecord)
+}
+
+/// One commit as it stands in the log.
+package struct RecoveredRecord {
+    /// The database whose order the commit belongs to.
+    package let database: LogDatabaseName
+    /// The commit's number within that database.
+    package let commit: UInt64
+    /// Server time of the commit, milliseconds since 1970 UTC.
+    package let time: Int64
+    /// The record's place in the log.
+    package let position: LogPosition
+    /// The payload as it was appended; valid until the reader returns.
+    package let payload: UnsafeBufferPointer<UInt8>
+}
+
+/// What a recovery found and did, for the server's log.
+package struct RecoveryReport: Sendable, Equatable, CustomStringConvertible {
+    /// The checkpoint that was used; nil when there was none.
+    package var checkpoint: CheckpointInfo?
+    /// Commits given after the checkpoint.
+    package var recordCount: UInt64 = 0
+    /// The last record of the log.
+    package var position: LogPosition = .start
+    /// The torn end that was cut.
+    package var torn: TornTail?
+    /// Checkpoints that were damaged and are now put aside under another name.
+    package var damagedCheckpoints: [LogDamage] = []
+    /// What crashes had left half written or half removed and is now gone.
+    package var removedLeftovers: [String] = []
+
+    /// One line for each thing worth saying.
+    package var lines: [String] {
+        let from = checkpoint.map { "checkpoint at position \($0.position)" } ?? "no checkpoint"
+        var lines = ["recovered \(from) and \(recordCount) records, up to position \(position)"]
+        if let torn { lines.append(torn.description) }
+        lines += damagedCheckpoints.map {
+            "\($0.summary); it is put aside and the checkpoint before it is used"
+        }
+        lines += removedLeftovers.map { "removed unfinished \($0)" }
+        return lines
+    }
+
+    /// The lines as one text.
+    package var description: String { lines.joined(separator: "\n") }
+}
+
+/// A log ready to be written, with what was found in it.
+package struct RecoveredLog {
+    /// Continues after the last record.
+    package let writer: LogWriter
+    /// What was found.
+    package let report: RecoveryReport
+}
+
+extension DataFolder {
+    /// Reads the newest intact checkpoint and every record after it, cuts a torn tail, and gives the
+    /// writer that continues there.
+    ///
+    /// Memory: one chunk, or one record. Throws: `damage` for anything that was durable and is not
+    /// there any more; then nothing was changed but leftovers removed. `refused` when `reader`
+    /// throws. `unknownFormat`, `disk`.
+    package func recover(
+        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void
+    ) throws(LogError) -> RecoveredLog {
+        var report = RecoveryReport()
+        guard try storage.hasFolder(FolderLayout.log) else {
+            throw .damage(LogDamage(file: FolderLayout.log, offset: 0, fault: .missing))
+        }
+        report.removedLeftovers = try CheckpointFolders.removeLeftovers(in: storage)
+        report.checkpoint = try readCheckpoint(reader, &report.damagedCheckpoints)
+        var walk = LogWalk(
+            storage: storage,
+            folderID: id,
+            base: report.checkpoint?.position ?? .start,
+            heads: report.checkpoint?.heads ?? [],
+            chunk: options.readByteCount,
+        )
+        let segments = try FolderLayout.segments(in: storage)
+        let end = try readRecords(&walk, segments, reader, &report)
+        if let last = segments.last, let end { try settle(FolderLayout.segment(last), end: end) }
+        try setAside(report.damagedCheckpoints)
+        let writer = try LogWriter(
+            storage: storage,
+            folderID: id,
+            options: options,
+            position: report.position,
+            heads: walk.heads,
+        )
+        return RecoveredLog(writer: writer, report: report)
+    }
+
+    /// Tries the checkpoints from the newest down.
+    private func readCheckpoint(
+        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void,
+        _ damaged: inout [LogDamage]
+    ) throws(LogError) -> CheckpointInfo? {
+        for position in try FolderLayout.checkpoints(in: storage).reversed() {
+            do throws(LogError) {
+                return try readCheckpoint(at: position, reader)
+            } catch .damage(let damage) {
+                damaged.append(damage)
+            }
+        }
+        let segments = try FolderLayout.segments(in: storage)
+        if let newest = damaged.first, segments.first != LogPosition.start.next {
+            throw .damage(newest)
+        }
+        try give(.checkpointBegan(nil), to: reader, FolderLayout.checkpoints, 0)
+        try give(.checkpointEnded, to: reader, FolderLayout.checkpoints, 0)
+        return nil
+    }
+
+    private func readCheckpoint(
+        at position: LogPosition,
+        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void
+    ) throws(LogError) -> CheckpointInfo {
+        let checkpoint = try CheckpointReader(
+            storage: storage,
+            folderID: id,
+            position: position,
+            readByteCount: options.readByteCount,
+        )
+        let file = FolderLayout.data(in: FolderLayout.checkpoint(position))
+        try give(.checkpointBegan(checkpoint.info), to: reader, file, 0)
+        var offset: UInt64 = 0
+        try checkpoint.readChunks { chunk throws(LogError) in
+            try give(.chunk(chunk), to: reader, file, offset)
+            offset += UInt64(CheckpointChunk.byteCount(payload: chunk.count))
+        }
+        try give(.checkpointEnded, to: reader, file, offset)
+        return checkpoint.info
+    }
+
+    /// Gives all records after the base; returns where the last segment's records end.
+    private func readRecords(
+        _ walk: inout LogWalk,
+        _ segments: [LogPosition],
+        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void,
+        _ report: inout RecoveryReport
+    ) throws(LogError) -> UInt64? {
+        let base = report.checkpoint?.position ?? .start
+        var end: UInt64?
+        var torn: TornTail?
+        var count: UInt64 = 0
+        try walk.run(segments) { event throws(LogError) in
+            switch event {
+            case .fault(let damage): throw .damage(damage)
+            case .torn(let tail): torn = tail
+            case .segmentEnded(_, let offset): end = offset
+            case .segmentBegan, .skip, .lostRecords, .lostCommits: break
+            case .commit(let view, let name, let file):
+                guard view.header.position > base else { return }
+                count += 1
+                let record = RecoveredRecord(
+                    database: name,
+                    commit: view.header.commit,
+                    time: view.header.time,
+                    position: view.header.position,
+                    payload: view.payload.bindMemory(to: UInt8.self),
+                )
+                try give(.record(record), to: reader, file, view.offset)
+            }
+        }
+        report.torn = torn
+        report.recordCount = count
+        report.position = LogPosition(walk.expected.value - 1)
+        return end
+    }
+
+    /// Cuts the last segment after its records and makes it durable as it now stands: the next
+    /// segment's header will say so.
+    private func settle(_ path: String, end: UInt64) throws(LogError) {
+        guard let file = try storage.open(path) else { return }
+        if try file.byteCount() > end { try file.truncate(to: end) }
+        try file.sync()
+        file.close()
+        try storage.syncFolder(FolderLayout.log)
+    }
+
+    /// Renames damaged checkpoints, so that they are not counted among the two that are kept.
+    private func setAside(_ damaged: [LogDamage]) throws(LogError) {
+        guard !damaged.isEmpty else { return }
+        for damage in damaged {
+            let folder = damage.file.split(separator: "/").prefix(2).joined(separator: "/")
+            let target = folder + FolderLayout.damagedSuffix
+            try CheckpointFolders.remove(target, in: storage)
+            try storage.rename(folder, to: target)
+        }
+        try storage.syncFolder(FolderLayout.checkpoints)
+    }
+
+    private func give(
+        _ step: RecoveryStep,
+        to reader: (RecoveryStep) throws(RecoveryRefusal) -> Void,
+        _ file: String,
+        _ offset: UInt64
+    ) throws(LogError) {
+        do throws(RecoveryRefusal) {
+            try reader(step)
+        } catch {
+            throw .refused(error, file: file, offset: offset)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+/// A window over a file that moves forward with its reader.
+///
+/// Memory: `chunk` bytes, or the longest single request. Pointers are valid until the next call, at
+/// most until `close`, which every owner calls by `defer`: that also keeps the reader alive.
+final class WindowReader {
+    /// Bytes of the file when it was opened.
+    let byteCount: UInt64
+    private let file: any LogFile
+    private let chunk: Int
+    private let buffer = ByteBuffer(capacity: 64)
+    private var start: UInt64 = 0
+
+    init(_ file: any LogFile, chunk: Int) throws(LogError) {
+        self.file = file
+        self.chunk = chunk
+        byteCount = try file.byteCount()
+    }
+
+    func close() {
+        file.close()
+    }
+
+    /// `count` bytes at an offset, fewer only where the file ends.
+    func bytes(at offset: UInt64, count: Int) throws(LogError) -> UnsafeRawBufferPointer {
+        let end = min(byteCount, offset + UInt64(count))
+        guard offset < end else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        if offset < start || end > start + UInt64(buffer.count) {
+            let wanted = min(byteCount - offset, UInt64(max(count, chunk)))
+            let room = buffer.resize(to: Int(wanted))
+            start = offset
+            let found = try file.read(into: room, at: offset)
+            _ = buffer.resize(to: found)
+        }
+        let available = buffer.bytes(from: Int(offset - start))
+        return UnsafeRawBufferPointer(rebasing: available.prefix(Int(end - offset)))
+    }
+}
+
+/// One whole, intact record in a segment. The pointers are valid until the reader's next call.
+struct RecordView {
+    let header: RecordHeader
+    let offset: UInt64
+    let name: UnsafeRawBufferPointer
+    let payload: UnsafeRawBufferPointer
+
+    var end: UInt64 { offset + UInt64(header.recordByteCount) }
+}
+
+/// Reads the records of one segment.
+final class SegmentReader {
+    /// What stands at an offset.
+    enum Item {
+        case record(RecordView)
+        /// The file ends here, or zeros stand where a header would.
+        case nothing
+        case broken(LogDamage.Fault)
+    }
+
+    /// What follows an offset at which no intact record stands.
+    enum Rest {
+        /// Zeros, or nothing: the segment was written up to here.
+        case empty
+        /// Bytes that were never known to be durable: the power failed during a write. The count is
+        /// up to the last byte that is not zero.
+        case torn(byteCount: UInt64)
+        /// The record expected here was durable once. `next` is where an intact record follows.
+        case damaged(next: UInt64?)
+    }
+
+    let window: WindowReader
+    private let salt: UInt32
+
+    init(window: WindowReader, salt: UInt32) {
+        self.window = window
+        self.salt = salt
+    }
+
+    /// Reads what stands at an offset, where the record `expected` belongs.
+    func read(at offset: UInt64, expected: LogPosition) throws(LogError) -> Item {
+        let start = try window.bytes(at: offset, count: RecordHeader.byteCount)
+        if start.isAllZero { return .nothing }
+        guard start.count == RecordHeader.byteCount else {
+            return .broken(.recordHeader(expected: expected))
+        }
+        let header: RecordHeader
+        switch RecordFormat.readHeader(start, salt: salt) {
+        case .broken: return .broken(.recordHeader(expected: expected))
+        case .impossible: return .broken(.impossibleRecord(expected: expected))
+        case .header(let found): header = found
+        }
+        let record = try window.bytes(at: offset, count: header.recordByteCount)
+        guard record.count == header.recordByteCount else {
+            return .broken(.recordCutShort(position: header.position))
+        }
+        guard RecordFormat.isBodyIntact(record) else {
+            return .broken(.recordBody(position: header.position, commit: header.commit))
+        }
+        let nameEnd = RecordHeader.byteCount + header.nameByteCount
+        return .record(
+            RecordView(
+                header: header,
+                offset: offset,
+                name: UnsafeRawBufferPointer(rebasing: record[RecordHeader.byteCount..<nameEnd]),
+                payload: UnsafeRawBufferPointer(
+                    rebasing: record[nameEnd..<nameEnd + header.payloadByteCount]
+                ),
+            )
+        )
+    }
+
+    /// Judges what follows an offset at which `expected` does not stand, by looking for intact
+    /// records at every multiple of 8 up to the end of the file.
+    ///
+    /// In the last segment the record was durable exactly if a later intact one was written after
+    /// a sync that covered it; every other segment was synced whole before the next one began.
+    /// Cost: one look at each 8 bytes; a record's checksums are computed only where its fixed bytes
+    /// make sense.
+    func examine(
+        from offset: UInt64,
+        expected: LogPosition,
+        isLastSegment: Bool
+    ) throws(LogError) -> Rest {
+        var place = offset
+        var next: UInt64?
+        var usedEnd = offset
+        while place < window.byteCount {
+            let bytes = try window.bytes(at: place, count: RecordHeader.byteCount)
+            guard !bytes.isEmpty else { break }
+            if bytes.count < 8 || bytes.integer(UInt64.self, at: 0) != 0 {
+                if !bytes.prefix(8).allSatisfy({ $0 == 0 }) { usedEnd = place + 8 }
+            }
+            if place > offset, Self.mayBeHeader(bytes),
+                case .record(let view) = try read(at: place, expected: expected)
+            {
+                next = next ?? place
+                if !isLastSegment || view.header.durableThrough >= expected {
+                    return .damaged(next: next)
+                }
+                place = view.end
+                usedEnd = place
+            } else {
+                place += UInt64(RecordHeader.alignment)
+            }
+        }
+        if usedEnd == offset { return .empty }
+        if !isLastSegment { return .damaged(next: nil) }
+        return .torn(byteCount: min(usedEnd, window.byteCount) - offset)
+    }
+
+    private static func mayBeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count == RecordHeader.byteCount else { return false }
+        return bytes[44] != 0 && bytes[44] <= RecordKind.skip.rawValue
+            && bytes.integer(UInt16.self, at: 46) == 0
+    }
+}
