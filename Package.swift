@@ -38,6 +38,11 @@ let package = Package(
         .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "Tokens", dependencies: ["JSONTree", "COpenSSL"], swiftSettings: pure),
+        .target(
+            name: "DatabaseCore",
+            dependencies: ["JSONTree", "Queries", "SecurityRules", "WireProtocol"],
+            swiftSettings: pure,
+        ),
         .target(name: "WriteAheadLog", swiftSettings: strict),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
@@ -45,6 +50,14 @@ let package = Package(
         tests(of: "SecurityRules", "JSONTree", "Queries", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
         tests(of: "Tokens", "JSONTree"),
+        tests(
+            of: "DatabaseCore",
+            "JSONTree",
+            "Queries",
+            "SecurityRules",
+            "WireProtocol",
+            exclude: ["Transcripts"]
+        ),
         tests(of: "WriteAheadLog", exclude: ["Specs"]),
     ]
 )

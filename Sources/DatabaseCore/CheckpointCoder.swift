@@ -1,0 +1,192 @@
+import JSONTree
+import SecurityRules
+
+/// Writes snapshots as the content of a checkpoint, piece by piece.
+///
+///     checkpoint := database* end
+///     database   := length:u32 head  (length:u32 piece)*  0:u32      pieces: the root, by `NodeEncoder`
+///     end        := 0:u32
+///     head       := 01 name number:varint time:varint rules session*   01 is the version
+///     rules      := 00 | 01 text
+///     session    := text identity count:varint (target draft)*         as in `CommitOperation`
+///
+/// Numbers are little-endian. A piece is about as large as the caller asks for, so memory stays small
+/// however large a tree is.
+package struct CheckpointEncoder: Sendable {
+    private var remaining: ArraySlice<DatabaseSnapshot>
+    private var root: NodeEncoder?
+    private var isEnded = false
+
+    package init(_ snapshots: [DatabaseSnapshot]) {
+        remaining = snapshots[...]
+    }
+
+    /// Appends the next part of the content to `bytes`; false when there is none.
+    package mutating func next(into bytes: inout [UInt8], atLeast byteCount: Int) -> Bool {
+        if root != nil {
+            appendPiece(&bytes, atLeast: byteCount)
+            return true
+        }
+        if let snapshot = remaining.popFirst() {
+            appendFramed(CheckpointEncoder.head(of: snapshot), to: &bytes)
+            root = NodeEncoder(snapshot.root)
+            return true
+        }
+        if isEnded { return false }
+        isEnded = true
+        append(length: 0, to: &bytes)
+        return true
+    }
+
+    private mutating func appendPiece(_ bytes: inout [UInt8], atLeast byteCount: Int) {
+        var piece: [UInt8] = []
+        if root?.next(into: &piece, atLeast: byteCount) != true { root = nil }
+        if !piece.isEmpty { appendFramed(piece, to: &bytes) }
+        if root == nil { append(length: 0, to: &bytes) }
+    }
+
+    private static func head(of snapshot: DatabaseSnapshot) -> [UInt8] {
+        var encoder = CommitEncoder()
+        encoder.append(snapshot.database.name)
+        encoder.append(varint: Int(snapshot.number.value))
+        encoder.append(varint: Int(snapshot.time.milliseconds))
+        if let rules = snapshot.rules {
+            encoder.append(varint: 1)
+            encoder.append(rules)
+        } else {
+            encoder.append(varint: 0)
+        }
+        for (session, state) in snapshot.disconnects {
+            encoder.append(session.text)
+            encoder.append(state.identity)
+            encoder.append(varint: state.writes.writes.count)
+            for (target, draft) in state.writes.writes {
+                encoder.append(target)
+                encoder.append(draft)
+            }
+        }
+        return encoder.bytes
+    }
+
+    private func appendFramed(_ part: [UInt8], to bytes: inout [UInt8]) {
+        append(length: part.count, to: &bytes)
+        bytes.append(contentsOf: part)
+    }
+
+    private func append(length: Int, to bytes: inout [UInt8]) {
+        let length = UInt32(length)
+        for shift in stride(from: 0, to: 32, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: length >> UInt32(shift)))
+        }
+    }
+}
+
+/// Reads the content of a checkpoint in pieces of any size.
+package struct CheckpointDecoder {
+    private enum Place { case head, pieces, end }
+
+    private var place = Place.head
+    private var pending: [UInt8] = []
+    private var head: DatabaseSnapshot?
+    private var root = NodeDecoder()
+
+    package init() {}
+
+    /// Takes the next bytes and hands each database to `body` when it is whole.
+    package mutating func feed(
+        _ bytes: [UInt8],
+        _ body: (DatabaseSnapshot) throws(CommitDecodingError) -> Void
+    ) throws(CommitDecodingError) {
+        pending.append(contentsOf: bytes)
+        var offset = 0
+        while pending.count - offset >= 4 {
+            if place == .end { throw .truncated(offset: offset) }
+            let length = CheckpointDecoder.length(pending[offset..<offset + 4])
+            if pending.count - offset - 4 < length { break }
+            let part = Array(pending[offset + 4..<offset + 4 + length])
+            offset += 4 + length
+            if let snapshot = try take(part) { try body(snapshot) }
+        }
+        pending.removeFirst(offset)
+    }
+
+    /// Checks that nothing is missing at the end.
+    package func finish() throws(CommitDecodingError) {
+        guard place == .end, pending.isEmpty else { throw .truncated(offset: pending.count) }
+    }
+
+    private static func length(_ bytes: ArraySlice<UInt8>) -> Int {
+        bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private mutating func take(
+        _ part: [UInt8]
+    ) throws(CommitDecodingError) -> DatabaseSnapshot? {
+        switch place {
+        case .head:
+            if part.isEmpty {
+                place = .end
+                return nil
+            }
+            head = try CheckpointDecoder.readHead(part)
+            root = NodeDecoder()
+            place = .pieces
+            return nil
+        case .pieces:
+            guard let head else { throw .truncated(offset: 0) }
+            do throws(NodeDecodingError) {
+                if !part.isEmpty {
+                    try part.withBytes { bytes throws(NodeDecodingError) in try root.feed(bytes) }
+                    return nil
+                }
+                place = .head
+                return head.with(root: try root.finish())
+            } catch {
+                throw .badNode(offset: 0)
+            }
+        case .end:
+            throw .truncated(offset: 0)
+        }
+    }
+
+    private static func readHead(
+        _ part: [UInt8]
+    ) throws(CommitDecodingError) -> DatabaseSnapshot {
+        var decoder = try CommitDecoder(checking: part)
+        let name = try decoder.readText()
+        let number = try decoder.readCount()
+        let time = try decoder.readCount()
+        let rules = try decoder.readCount() == 1 ? try decoder.readText() : nil
+        var disconnects: [(session: SessionID, state: Database.DisconnectState)] = []
+        while !decoder.isAtEnd {
+            let session = try decoder.readSession()
+            var state = Database.DisconnectState(identity: try decoder.readIdentity())
+            for _ in 0..<(try decoder.readCount()) {
+                let target = try decoder.readTarget()
+                state.writes.store(try decoder.readDraft(), at: target)
+            }
+            disconnects.append((session, state))
+        }
+        return DatabaseSnapshot(
+            database: DatabaseID(name),
+            number: CommitNumber(UInt64(number)),
+            time: Timestamp(milliseconds: Int64(time)),
+            root: .absent,
+            rules: rules,
+            disconnects: disconnects,
+        )
+    }
+}
+
+extension DatabaseSnapshot {
+    fileprivate func with(root: Node) -> DatabaseSnapshot {
+        DatabaseSnapshot(
+            database: database,
+            number: number,
+            time: time,
+            root: root,
+            rules: rules,
+            disconnects: disconnects,
+        )
+    }
+}

@@ -1,0 +1,306 @@
+package import JSONTree
+import SecurityRules
+
+/// One commit as the log keeps it: what became of the database, never what was asked.
+package struct CommitRecord: Sendable {
+    package let database: DatabaseID
+    package let number: CommitNumber
+    package let time: Timestamp
+    /// The operations, encoded by `CommitOperation`.
+    package let payload: [UInt8]
+
+    package init(database: DatabaseID, number: CommitNumber, time: Timestamp, payload: [UInt8]) {
+        self.database = database
+        self.number = number
+        self.time = time
+        self.payload = payload
+    }
+}
+
+/// One change of a database's durable state. A commit is a list of these, applied in order.
+///
+///     payload   := 01 operation*                       01 is the version
+///     operation := 01 target node                      the node there is now exactly this
+///                | 02 text                             rules of its own
+///                | 03                                  the default rules again
+///                | 04 session identity                 on whose behalf its on-disconnect writes run
+///                | 05 session target draft             an on-disconnect write
+///                | 06 session target                   forgets those at and below the target
+///                | 07 session                          the session has ended
+///     session, text := length:varint utf8
+///     target    := 00 | 01 (priority) then text, the path
+///     node      := length:varint encoding              nothing when absent
+///     draft     := node count:varint (target node value)*   the node is the priority beside the value
+///                  count:varint (target node)*         priorities of maps of server values alone
+///     value     := 00 timestamp | 01 node, an increment
+///     identity  := 00 admin | 01 signed out | 02 node
+///
+/// A varint holds seven bits a byte, lowest first; the last byte is below 80.
+enum CommitOperation: Sendable {
+    case write(WriteTarget, Node)
+    case setRules(String)
+    case detachRules
+    case identify(SessionID, Identity)
+    case onDisconnect(SessionID, WriteTarget, Draft)
+    case cancelOnDisconnect(SessionID, WriteTarget)
+    case endSession(SessionID)
+}
+
+/// Why a commit from the log makes no sense; the log's checksums rule out mere damage.
+package enum CommitDecodingError: Error, Sendable, Equatable {
+    case unknownVersion(UInt8)
+    case unknownOperation(UInt8, offset: Int)
+    case truncated(offset: Int)
+    case badText(offset: Int)
+    case badPath(offset: Int)
+    case badNode(offset: Int)
+    case badRules
+    /// A commit does not follow the one before it.
+    case gap(expected: CommitNumber, found: CommitNumber)
+}
+
+/// Writes operations as a payload.
+struct CommitEncoder {
+    private(set) var bytes: [UInt8] = []
+
+    init() {
+        // Enough for most commits.
+        bytes.reserveCapacity(256)
+        bytes.append(1)
+    }
+
+    static func encode(_ operations: [CommitOperation]) -> [UInt8] {
+        var encoder = CommitEncoder()
+        for operation in operations { encoder.append(operation) }
+        return encoder.bytes
+    }
+
+    private mutating func append(_ operation: CommitOperation) {
+        switch operation {
+        case .write(let target, let node):
+            bytes.append(1)
+            append(target)
+            append(node)
+        case .setRules(let text):
+            bytes.append(2)
+            append(text)
+        case .detachRules:
+            bytes.append(3)
+        case .identify(let session, let identity):
+            bytes.append(4)
+            append(session.text)
+            append(identity)
+        case .onDisconnect(let session, let target, let draft):
+            bytes.append(5)
+            append(session.text)
+            append(target)
+            append(draft)
+        case .cancelOnDisconnect(let session, let target):
+            bytes.append(6)
+            append(session.text)
+            append(target)
+        case .endSession(let session):
+            bytes.append(7)
+            append(session.text)
+        }
+    }
+
+    mutating func append(varint value: Int) {
+        var rest = UInt64(value)
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    mutating func append(_ text: String) {
+        append(varint: text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func append(_ target: WriteTarget) {
+        bytes.append(target.isPriority ? 1 : 0)
+        append(varint: target.path.wireByteCount)
+        target.path.appendWireText(to: &bytes)
+    }
+
+    private mutating func append(_ node: Node) {
+        if node.isAbsent {
+            append(varint: 0)
+            return
+        }
+        var encoding: [UInt8] = []
+        encoding.reserveCapacity(256)
+        node.appendEncoding(to: &encoding)
+        append(varint: encoding.count)
+        bytes.append(contentsOf: encoding)
+    }
+
+    mutating func append(_ identity: Identity) {
+        switch identity {
+        case .admin: bytes.append(0)
+        case .user(nil): bytes.append(1)
+        case .user(let auth?):
+            bytes.append(2)
+            append(auth.value)
+        }
+    }
+
+    mutating func append(_ draft: Draft) {
+        append(draft.node)
+        append(varint: draft.serverValues.count)
+        for place in draft.serverValues {
+            append(place.target)
+            append(place.priority)
+            switch place.value {
+            case .timestamp: bytes.append(0)
+            case .increment(let number):
+                bytes.append(1)
+                append(number)
+            }
+        }
+        append(varint: draft.priorities.count)
+        for entry in draft.priorities {
+            append(WriteTarget(path: entry.path))
+            append(entry.priority)
+        }
+    }
+}
+
+/// Reads a payload; checks every length, path and node.
+struct CommitDecoder {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    /// Begins behind the version, which must be known.
+    init(checking bytes: [UInt8]) throws(CommitDecodingError) {
+        self.bytes = bytes
+        let version = try readByte()
+        if version != 1 { throw .unknownVersion(version) }
+    }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    static func decode(_ bytes: [UInt8]) throws(CommitDecodingError) -> [CommitOperation] {
+        var decoder = try CommitDecoder(checking: bytes)
+        var operations: [CommitOperation] = []
+        while !decoder.isAtEnd { operations.append(try decoder.readOperation()) }
+        return operations
+    }
+
+    private mutating func readOperation() throws(CommitDecodingError) -> CommitOperation {
+        let start = offset
+        switch try readByte() {
+        case 1: return .write(try readTarget(), try readNode())
+        case 2: return .setRules(try readText())
+        case 3: return .detachRules
+        case 4: return .identify(try readSession(), try readIdentity())
+        case 5: return .onDisconnect(try readSession(), try readTarget(), try readDraft())
+        case 6: return .cancelOnDisconnect(try readSession(), try readTarget())
+        case 7: return .endSession(try readSession())
+        case let tag: throw .unknownOperation(tag, offset: start)
+        }
+    }
+
+    private mutating func readByte() throws(CommitDecodingError) -> UInt8 {
+        guard offset < bytes.count else { throw .truncated(offset: offset) }
+        offset += 1
+        return bytes[offset - 1]
+    }
+
+    mutating func readCount() throws(CommitDecodingError) -> Int {
+        var value = 0
+        for shift in stride(from: 0, to: 56, by: 7) {
+            let byte = try readByte()
+            value |= Int(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+        }
+        throw .truncated(offset: offset)
+    }
+
+    private mutating func readSlice() throws(CommitDecodingError) -> ArraySlice<UInt8> {
+        let count = try readCount()
+        guard count <= bytes.count - offset else { throw .truncated(offset: offset) }
+        defer { offset += count }
+        return bytes[offset..<offset + count]
+    }
+
+    mutating func readText() throws(CommitDecodingError) -> String {
+        let start = offset
+        guard let text = String(validating: try readSlice(), as: UTF8.self) else {
+            throw .badText(offset: start)
+        }
+        return text
+    }
+
+    mutating func readSession() throws(CommitDecodingError) -> SessionID {
+        SessionID(try readText())
+    }
+
+    mutating func readTarget() throws(CommitDecodingError) -> WriteTarget {
+        let start = offset
+        let isPriority = try readByte() == 1
+        do throws(PathError) {
+            return WriteTarget(
+                path: try Path(utf8: Array(try readTargetPath())),
+                isPriority: isPriority
+            )
+        } catch {
+            throw .badPath(offset: start)
+        }
+    }
+
+    /// The bytes of a path; a length beyond the payload reads as a key that no path can have.
+    private mutating func readTargetPath() throws(PathError) -> ArraySlice<UInt8> {
+        do throws(CommitDecodingError) { return try readSlice() } catch { throw .emptyKey }
+    }
+
+    private mutating func readNode() throws(CommitDecodingError) -> Node {
+        let start = offset
+        let slice = try readSlice()
+        if slice.isEmpty { return .absent }
+        do throws(NodeDecodingError) {
+            return try Array(slice).withBytes { bytes throws(NodeDecodingError) in
+                try Node(decoding: bytes)
+            }
+        } catch {
+            throw .badNode(offset: start)
+        }
+    }
+
+    mutating func readIdentity() throws(CommitDecodingError) -> Identity {
+        let start = offset
+        switch try readByte() {
+        case 0: return .admin
+        case 1: return .nobody
+        case 2: return .user(AuthVariable(try readNode()))
+        case let tag: throw .unknownOperation(tag, offset: start)
+        }
+    }
+
+    mutating func readDraft() throws(CommitDecodingError) -> Draft {
+        var draft = Draft(try readNode())
+        for _ in 0..<(try readCount()) {
+            let target = try readTarget()
+            let priority = try readNode()
+            let start = offset
+            let value: ServerValue
+            switch try readByte() {
+            case 0: value = .timestamp
+            case 1: value = .increment(try readNode())
+            case let tag: throw .unknownOperation(tag, offset: start)
+            }
+            draft.serverValues.append(
+                DraftServerValue(target: target, value: value, priority: priority)
+            )
+        }
+        for _ in 0..<(try readCount()) {
+            let target = try readTarget()
+            draft.priorities.append(
+                DraftPriority(path: target.path, priority: try readNode())
+            )
+        }
+        return draft
+    }
+}

@@ -1,0 +1,67 @@
+package import JSONTree
+import SecurityRules
+import WireProtocol
+
+/// Everything durable of one database at one commit; O(1) to take, safe to read on any thread.
+package struct DatabaseSnapshot: Sendable {
+    package let database: DatabaseID
+    package let number: CommitNumber
+    package let time: Timestamp
+    package let root: Node
+    /// The text of its own rules, if it has any.
+    package let rules: String?
+    /// By session, in order of their identifiers.
+    let disconnects: [(session: SessionID, state: Database.DisconnectState)]
+}
+
+extension Database {
+    var snapshot: DatabaseSnapshot {
+        let sessions = disconnects.keys.sorted()
+        return DatabaseSnapshot(
+            database: id,
+            number: number,
+            time: time,
+            root: root,
+            rules: ownRules?.text,
+            disconnects: sessions.compactMap { id in disconnects[id].map { (id, $0) } },
+        )
+    }
+
+    func restore(_ snapshot: DatabaseSnapshot) throws(CommitDecodingError) {
+        number = snapshot.number
+        time = snapshot.time
+        root = snapshot.root
+        ownRules = try snapshot.rules.map(Database.load)
+        disconnects = Dictionary(
+            uniqueKeysWithValues: snapshot.disconnects.map { ($0.session, $0.state) }
+        )
+    }
+
+    /// Applies a commit from the log without asking or telling anybody.
+    func apply(_ record: CommitRecord) throws(CommitDecodingError) {
+        if record.number <= number { return }
+        guard record.number == number.next else {
+            throw .gap(expected: number.next, found: record.number)
+        }
+        for operation in try CommitDecoder.decode(record.payload) {
+            switch operation {
+            case .write(let target, let node):
+                if target.isPriority {
+                    root.setPriority(node, at: target.path)
+                } else {
+                    root.set(node, at: target.path)
+                }
+            case .setRules(let text): ownRules = try Database.load(text)
+            case .detachRules: ownRules = nil
+            case .identify, .onDisconnect, .cancelOnDisconnect, .endSession:
+                applyBookkeeping(operation)
+            }
+        }
+        number = record.number
+        time = record.time
+    }
+
+    private static func load(_ text: String) throws(CommitDecodingError) -> Ruleset {
+        do throws(RulesError) { return try Ruleset.load(text) } catch { throw .badRules }
+    }
+}

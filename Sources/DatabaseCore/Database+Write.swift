@@ -1,0 +1,157 @@
+import JSONTree
+import SecurityRules
+import WireProtocol
+
+/// A change of the tree as somebody asks for it.
+struct Write {
+    /// In the order of the request; no target is at or below another.
+    let entries: [MergeEntry]
+    /// Where the paths of a multi-path update begin; nil for a put, which has one entry.
+    let base: Path?
+    let identity: Identity
+    /// The session that asked, whose own listens hear of the commit before the answer leaves.
+    let writer: Session?
+
+    static func put(
+        _ target: WriteTarget,
+        _ draft: Draft,
+        as identity: Identity,
+        by writer: Session?
+    ) -> Write {
+        let entry = MergeEntry(target: target, draft: draft)
+        return Write(entries: [entry], base: nil, identity: identity, writer: writer)
+    }
+}
+
+/// What became of a write.
+enum WriteOutcome {
+    /// It holds, with these resolved values in the order of the entries. Without a difference
+    /// there is no commit.
+    case done([Change])
+    case denied(Decision)
+    case refused(WriteRefusal)
+}
+
+/// One resolved value of a commit, and what stood there.
+struct Change {
+    let target: WriteTarget
+    let old: Node
+    let new: Node
+}
+
+extension ArraySlice<Change> {
+    /// The order in which changes must be applied one by one to act as one: removals after what is
+    /// set, or a map with a priority could vanish in between, and priorities after what makes their
+    /// nodes.
+    var inOrderOfApplication: [Change] {
+        if count == 1 || !contains(where: { $0.target.isPriority || $0.new.isAbsent }) {
+            return Array(self)
+        }
+        let nodes = filter { !$0.target.isPriority }
+        return nodes.filter { !$0.new.isAbsent } + nodes.filter(\.new.isAbsent)
+            + filter(\.target.isPriority)
+    }
+}
+
+extension Database {
+    /// Judges a write and, if it may be, makes it a commit, tells the listens, and keeps the answer
+    /// for the caller to send.
+    ///
+    /// `also` joins the commit; with it there is a commit even if no value differs.
+    func write(
+        _ write: Write,
+        also operations: [CommitOperation] = [],
+        now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> WriteOutcome {
+        if let refusal = refusal(of: write) { return .refused(refusal) }
+        let time = commitTime(now)
+        let (newRoot, changes) = resolve(write.entries, at: time)
+        if !write.identity.isAdmin {
+            let targets = write.entries.map(\.target)
+            let request = RulesRequest(root: root, auth: write.identity.auth, now: time)
+            let decision = rules.decideWrite(
+                targets,
+                newRoot: newRoot,
+                request,
+                recording: Recording()
+            )
+            if !decision.isAllowed { return .denied(decision) }
+        }
+        let isMade = commit(
+            changes,
+            newRoot,
+            base: write.base,
+            also: operations,
+            at: time,
+            write.writer,
+            &effects
+        )
+        return isMade ? .done(changes) : .refused(.tooLarge)
+    }
+
+    private func refusal(of write: Write) -> WriteRefusal? {
+        if write.entries.count > Limits.mergeEntries { return .tooManyEntries }
+        for entry in write.entries where !entry.isWithinDepthLimit { return .tooDeep }
+        return nil
+    }
+
+    /// The tree with every entry in it, all server values read from the tree before.
+    ///
+    /// The order of the entries, that of members of a JSON object, means nothing.
+    private func resolve(_ entries: [MergeEntry], at time: Timestamp) -> (Node, [Change]) {
+        let asked = entries.map { entry in
+            let node = root.descendant(at: entry.target.path)
+            let old = entry.target.isPriority ? node.priority : node
+            let new = entry.draft.resolved(existing: old, now: time)
+            return Change(target: entry.target, old: old, new: new)
+        }
+        var newRoot = root
+        for change in asked[...].inOrderOfApplication {
+            if change.target.isPriority {
+                newRoot.setPriority(change.new, at: change.target.path)
+            } else {
+                newRoot.set(change.new, at: change.target.path)
+            }
+        }
+        let changes = asked.map { change in
+            guard change.target.isPriority else { return change }
+            let kept = newRoot.descendant(at: change.target.path).priority
+            return Change(target: change.target, old: change.old, new: kept)
+        }
+        return (newRoot, changes)
+    }
+
+    /// Makes the differences a commit and tells everybody whom it concerns.
+    ///
+    /// - Returns: whether the log has room for it; if not, nothing is changed.
+    private func commit(
+        _ changes: [Change],
+        _ newRoot: Node,
+        base: Path?,
+        also operations: [CommitOperation],
+        at time: Timestamp,
+        _ writer: Session?,
+        _ effects: inout [Effect],
+    ) -> Bool {
+        let differing = changes.filter { $0.old != $0.new }
+        if differing.isEmpty, operations.isEmpty { return true }
+        var all = differing[...].inOrderOfApplication.map {
+            CommitOperation.write($0.target, $0.new)
+        }
+        all.append(contentsOf: operations)
+        let payload = CommitEncoder.encode(all)
+        if payload.count > commitByteLimit { return false }
+        append(payload: payload, at: time, &effects)
+        let oldRoot = root
+        root = newRoot
+        if rechecksOnData {
+            judgeAgain(touching: differing, writer: writer, now: time, &effects)
+        }
+        push(differing, base: base, old: oldRoot, &effects)
+        for change in differing where change.old.isLarge(from: Limits.nodesReleasedAtOnce) {
+            effects.append(.release(change.old))
+        }
+        return true
+    }
+}

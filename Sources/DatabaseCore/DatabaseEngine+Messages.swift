@@ -1,0 +1,308 @@
+import JSONTree
+import WireProtocol
+
+/// Requests of the wire protocol, strictly in order for each connection.
+extension DatabaseEngine {
+    func receive(
+        _ message: ClientMessage,
+        from connection: ConnectionID,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) {
+        guard let session = sessions[connection] else { return }
+        if session.waiting != nil {
+            park(message, session, now, &effects)
+            return
+        }
+        switch message {
+        case .ping:
+            let pong = ServerMessage.pong.encoded()
+            session.database.emit(.send(.text(pong), to: [connection]), &effects)
+        case .request(let request):
+            answer(request, session, now, &effects)
+        case .upgradeAck, .endOfTransmission, .unknownControl:
+            // Steps of an upgrade between transports, which this server never begins.
+            break
+        }
+    }
+
+    /// Whether a message from `connection` would be parked behind an inquiry now.
+    package func isWaiting(_ connection: ConnectionID) -> Bool {
+        sessions[connection]?.waiting != nil
+    }
+
+    private func park(
+        _ message: ClientMessage,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        if session.parked.count >= Limits.parkedMessages {
+            close(session.connection, .tooManyParkedMessages, now, &effects)
+            return
+        }
+        session.parked.append(message)
+    }
+
+    /// Goes on with what was parked, until something must be waited for again.
+    func receiveParked(_ session: Session, _ now: Timestamp, _ effects: inout [Effect]) {
+        while session.waiting == nil, let message = session.parked.popFirst() {
+            receive(message, from: session.connection, now, &effects)
+        }
+        // What was taken out lives on in the slice's storage until that is given up.
+        if session.parked.isEmpty { session.parked = [] }
+    }
+
+    private func answer(
+        _ request: ClientRequest,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        let number = request.number
+        let database = session.database
+        let body: ReplyBody
+        switch request.action {
+        case .stats, .appCheck, .unAppCheck:
+            body = .ok
+        case .auth(let credential), .gauth(let credential):
+            authenticate(credential, request: number, session, &effects)
+            return
+        case .unauth:
+            become(.nobody, nil, session, now, &effects)
+            body = .text("unauthenticated")
+        case .listen(let target, let tag, let hash):
+            database.listen(
+                target,
+                tag: tag,
+                hash: hash,
+                request: number,
+                session: session,
+                id: nextListen(),
+                now: now,
+                &effects
+            )
+            return
+        case .unlisten(let target, _):
+            if let listen = session.listens[target] { database.remove(listen) }
+            body = .ok
+        case .get(let target):
+            let outcome = database.read(
+                target.path,
+                target.query,
+                as: session.identity,
+                now: now
+            )
+            body = replyBody(for: outcome)
+            if case .value(let node) = body, node.isLarge(from: Limits.nodesEncodedAtOnce) {
+                let message = OutgoingMessage.stream(StreamedMessage.reply(number, node))
+                database.emit(.send(message, to: [session.connection]), &effects)
+                return
+            }
+        case .put(let target, let draft, let hash?):
+            compareAndPut(target, draft, hash, number, session, now, &effects)
+            return
+        case .put(let target, let draft, nil):
+            let write = Write.put(target, draft, as: session.identity, by: session)
+            body = replyBody(for: perform(write, database, now, &effects))
+        case .merge(let base, let entries, let hash):
+            body = merge(base, entries, hash, session, now, &effects)
+        case .onDisconnectPut(let target, let draft):
+            let entry = MergeEntry(target: target, draft: draft)
+            body = storeOnDisconnect([entry], session, now, &effects)
+        case .onDisconnectMerge(_, let entries):
+            body = storeOnDisconnect(entries, session, now, &effects)
+        case .onDisconnectCancel(let target):
+            body = cancelOnDisconnect(target, session, now, &effects)
+        case .echo(let text):
+            body = .json(text)
+        case .unknown(let name):
+            body = .refused(.error, "Unknown action: \(name)")
+        case .malformed(let text):
+            body = .refused(.error, text)
+        }
+        database.reply(number, body, to: session, &effects)
+    }
+
+    // MARK: - Writes
+
+    /// A write, unless there is no room for its commit.
+    func perform(
+        _ write: Write,
+        _ database: Database,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) -> WriteOutcome {
+        if let refusal = logCondition.refusal { return .refused(refusal) }
+        let before = database.number
+        let outcome = database.write(write, now: now, &effects)
+        if database.number != before { counts.commits += 1 }
+        if case .denied = outcome { counts.refusedWrites += 1 }
+        return outcome
+    }
+
+    private func merge(
+        _ base: Path,
+        _ entries: [MergeEntry],
+        _ hash: String?,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> ReplyBody {
+        if let hash, !session.database.root.descendant(at: base).hasHash(hash) {
+            return .stale
+        }
+        let write = Write(
+            entries: entries,
+            base: base,
+            identity: session.identity,
+            writer: session
+        )
+        return replyBody(for: perform(write, session.database, now, &effects))
+    }
+
+    private func storeOnDisconnect(
+        _ entries: [MergeEntry],
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) -> ReplyBody {
+        if let refusal = logCondition.refusal { return replyBody(for: .refused(refusal)) }
+        return session.database.storeOnDisconnect(entries, for: session, now: now, &effects)
+    }
+
+    private func cancelOnDisconnect(
+        _ target: WriteTarget,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) -> ReplyBody {
+        if let refusal = logCondition.refusal { return replyBody(for: .refused(refusal)) }
+        return session.database.cancelOnDisconnect(target, for: session, now: now, &effects)
+    }
+
+    /// A put that counts only if the client saw what is there.
+    private func compareAndPut(
+        _ target: WriteTarget,
+        _ draft: Draft,
+        _ hash: String,
+        _ number: Int64,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) {
+        let node = session.database.root.descendant(at: target.path)
+        let current = target.isPriority ? node.priority : node
+        if current.isLarge(from: Limits.nodesHashedAtOnce) {
+            let inquiry = nextInquiry()
+            let put = Session.HashedPut(target: target, draft: draft, hash: hash, current: current)
+            session.waiting = .hash(inquiry, request: number, put: put)
+            inquiringSessions[inquiry] = session
+            effects.append(.hash(inquiry, current))
+            return
+        }
+        let body: ReplyBody
+        if current.hasHash(hash) {
+            let write = Write.put(target, draft, as: session.identity, by: session)
+            body = replyBody(for: perform(write, session.database, now, &effects))
+        } else {
+            body = .stale
+        }
+        session.database.reply(number, body, to: session, &effects)
+    }
+
+    /// Goes on with a put whose comparison was too large for the loop. What was hashed must still
+    /// be there; if it is not, the client hears so and tries again, as with any stale hash.
+    func hashed(
+        _ inquiry: InquiryID,
+        _ hash: String,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        guard let session = inquiringSessions.removeValue(forKey: inquiry) else { return }
+        guard case .hash(inquiry, let number, let put) = session.waiting else { return }
+        session.waiting = nil
+        let node = session.database.root.descendant(at: put.target.path)
+        var body = ReplyBody.stale
+        if hash == put.hash, node.isIdentical(to: put.current) {
+            let write = Write.put(put.target, put.draft, as: session.identity, by: session)
+            body = replyBody(for: perform(write, session.database, now, &effects))
+        }
+        session.database.reply(number, body, to: session, &effects)
+        receiveParked(session, now, &effects)
+    }
+
+    // MARK: - Answers
+
+    private func replyBody(for outcome: WriteOutcome) -> ReplyBody {
+        switch outcome {
+        case .done: .ok
+        case .denied: .refused(.permissionDenied, "Permission denied")
+        case .refused(let refusal):
+            .refused(refusal.isPassing ? .unavailable : .failed, refusal.text)
+        }
+    }
+
+    private func replyBody(for outcome: ReadOutcome) -> ReplyBody {
+        switch outcome {
+        case .value(let node): return .value(node)
+        case .denied:
+            counts.refusedReads += 1
+            return .refused(.permissionDenied, "Permission denied")
+        case .notIndexed(let text): return .refused(.failed, text)
+        }
+    }
+}
+
+extension ReplyBody {
+    static let stale = ReplyBody.refused(.dataStale, "Transaction hash does not match")
+}
+
+extension WriteRefusal {
+    /// For the person who reads the answer.
+    package var text: String {
+        switch self {
+        case .noSpace:
+            "The server's disk is nearly full: writes are refused until there is room again."
+        case .tooDeep:
+            "The data would be deeper than \(JSONTree.Limits.depth) keys."
+        case .tooManyEntries:
+            "One update can change at most \(Limits.mergeEntries) paths."
+        case .tooLarge:
+            "Data to write exceeds the maximum size that can be modified with a single request."
+        case .logBehind:
+            "The server's disk cannot keep up: try again in a moment."
+        }
+    }
+
+    /// Whether the same write may be taken later.
+    package var isPassing: Bool {
+        switch self {
+        case .noSpace, .logBehind: true
+        case .tooDeep, .tooManyEntries, .tooLarge: false
+        }
+    }
+}
+
+extension LogCondition {
+    /// Why writes are refused in this condition.
+    var refusal: WriteRefusal? {
+        switch self {
+        case .ready: nil
+        case .diskFull: .noSpace
+        case .behind: .logBehind
+        }
+    }
+}
+
+extension Node {
+    /// Whether it is a map of at least that many nodes, itself included. O(nodeCount).
+    func isLarge(from nodeCount: Int) -> Bool {
+        isMap && self.nodeCount(upTo: nodeCount) >= nodeCount
+    }
+
+    /// Whether a client that sent `hash` saw this node; iOS orders the children of some nodes by key.
+    func hasHash(_ hash: String) -> Bool {
+        self.hash(.priority) == hash || self.hash(.key) == hash
+    }
+}

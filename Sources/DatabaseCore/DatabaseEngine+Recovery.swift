@@ -1,0 +1,57 @@
+package import JSONTree
+
+/// What happens before the first client: the state comes back from checkpoint and log.
+extension DatabaseEngine {
+    /// Puts one database back as a checkpoint has it.
+    package func restore(_ snapshot: DatabaseSnapshot) throws(CommitDecodingError) {
+        try recovering(snapshot.database).restore(snapshot)
+    }
+
+    /// Applies one commit of the log; those that the checkpoint already holds are passed over.
+    package func apply(_ record: CommitRecord) throws(CommitDecodingError) {
+        try recovering(record.database).apply(record)
+    }
+
+    /// Ends recovery: the on-disconnect writes of sessions that died with the last process run now.
+    package func recovered(now: Timestamp, effects: inout [Effect]) {
+        for database in sortedDatabases {
+            database.recovered()
+            for session in database.disconnects.keys.sorted() {
+                database.runOnDisconnect(session, now: now, &effects)
+            }
+        }
+    }
+
+    /// Every database that holds anything, in order of names, as of now.
+    package func snapshots() -> [DatabaseSnapshot] {
+        sortedDatabases.filter { $0.number > .zero }.map(\.snapshot)
+    }
+
+    /// What is known of each database, for people and metrics.
+    package func summaries() -> [DatabaseSummary] {
+        sortedDatabases.map { database in
+            DatabaseSummary(
+                database: database.id,
+                number: database.number,
+                listenCount: database.listens.count,
+                hasOwnRules: database.ownRules != nil,
+            )
+        }
+    }
+
+    /// A database found on disk exists, whatever the configuration names.
+    private func recovering(_ id: DatabaseID) -> Database {
+        if let database = databases[id] { return database }
+        let database = makeDatabase(id)
+        databases[id] = database
+        return database
+    }
+}
+
+/// One line about a database.
+package struct DatabaseSummary: Sendable {
+    package let database: DatabaseID
+    package let number: CommitNumber
+    package let listenCount: Int
+    package let hasOwnRules: Bool
+}

@@ -1,0 +1,136 @@
+package import JSONTree
+import SecurityRules
+import WireProtocol
+
+/// All databases and sessions of one server, as a state machine.
+///
+/// `step` is the only door: equal states, inputs and times give equal effects. It reads no clock,
+/// draws no random number, and touches neither file nor socket.
+package final class DatabaseEngine {
+    var policy: EnginePolicy
+    var databases: [DatabaseID: Database] = [:]
+    var sessions: [ConnectionID: Session] = [:]
+    var sessionsByID: [SessionID: Session] = [:]
+    /// Requests whose credential is being checked.
+    var inquiringRequests: [InquiryID: (request: Request, id: RequestID)] = [:]
+    /// Sessions with a credential or a hash under way.
+    var inquiringSessions: [InquiryID: Session] = [:]
+    /// Whether the log can take new commits.
+    var logCondition = LogCondition.ready
+    package internal(set) var counts = EngineCounts()
+    private var lastInquiry: UInt64 = 0
+    private var lastListen: UInt64 = 0
+
+    package init(_ policy: EnginePolicy) {
+        self.policy = policy
+        for id in policy.databases { databases[id] = makeDatabase(id) }
+    }
+
+    /// Applies one input and appends what the shell must now do, in order.
+    ///
+    /// O(depth of the path) for a write, plus the listens it concerns.
+    package func step(_ input: Input, now: Timestamp, effects: inout [Effect]) {
+        switch input {
+        case .connected(let connection, let handshake):
+            open(connection, handshake, now, &effects)
+        case .received(let message, let connection):
+            receive(message, from: connection, now, &effects)
+        case .disconnected(let connection):
+            end(connection, now, &effects)
+        case .requested(let request, let id):
+            receive(request, id, now, &effects)
+        case .verified(let inquiry, let outcome):
+            verified(inquiry, outcome, now, &effects)
+        case .hashed(let inquiry, let hash):
+            hashed(inquiry, hash, now, &effects)
+        case .flushed(let database, let number):
+            databases[database]?.flushed(through: number, &effects)
+        case .defaultRules(let rules):
+            policy.defaultRules = rules
+            for database in sortedDatabases where policy.rulesByDatabase[database.id] == nil {
+                replaceRules(of: database, rules, now, &effects)
+            }
+        case .rules(let id, let rules):
+            policy.rulesByDatabase[id] = rules
+            if let database = databases[id] { replaceRules(of: database, rules, now, &effects) }
+        case .log(let condition):
+            logCondition = condition
+        case .tick:
+            expireTokens(now, &effects)
+        case .turn(let steps):
+            work(steps, now, &effects)
+        case .shutDown:
+            for connection in sessions.keys.sorted() { close(connection, .shutDown, now, &effects) }
+        }
+    }
+
+    /// Whether `Input.turn` has anything to do.
+    package var hasWork: Bool { databases.values.contains { !$0.held.isEmpty } }
+
+    // MARK: - Databases
+
+    /// The database a client named: one that exists, or a new one where that is allowed.
+    func database(_ id: DatabaseID) -> Database? {
+        if let database = databases[id] { return database }
+        guard policy.createsDatabases, databases.count < Limits.databases else { return nil }
+        let database = makeDatabase(id)
+        databases[id] = database
+        return database
+    }
+
+    func makeDatabase(_ id: DatabaseID) -> Database {
+        Database(
+            id: id,
+            defaultRules: policy.rulesByDatabase[id] ?? policy.defaultRules,
+            rechecksOnData: policy.rechecksOnData,
+            commitByteLimit: policy.commitByteCount,
+        )
+    }
+
+    /// In order of their names.
+    var sortedDatabases: [Database] { databases.keys.sorted().compactMap { databases[$0] } }
+
+    /// Puts rules in force that come from the configuration; rules of its own go before them.
+    private func replaceRules(
+        of database: Database,
+        _ rules: Ruleset,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        database.defaultRules = rules
+        if database.ownRules != nil { return }
+        database.judgeAllAgain(now: now, &effects)
+        effects.append(.note(.rulesReplaced(database.id)))
+    }
+
+    // MARK: - Long work
+
+    /// One verdict counts as 20 steps.
+    private func work(_ steps: Int, _ now: Timestamp, _ effects: inout [Effect]) {
+        var verdicts = max(1, steps / 20)
+        for database in sortedDatabases where verdicts > 0 && !database.held.isEmpty {
+            verdicts -= database.judgeHeld(verdicts, now: now, &effects)
+        }
+    }
+
+    // MARK: - Numbers
+
+    func nextInquiry() -> InquiryID {
+        lastInquiry += 1
+        return InquiryID(lastInquiry)
+    }
+
+    func nextListen() -> ListenID {
+        lastListen += 1
+        return ListenID(value: lastListen)
+    }
+}
+
+/// What the engine has done since the process began.
+package struct EngineCounts: Sendable, Equatable {
+    package var commits = 0
+    package var refusedWrites = 0
+    package var refusedReads = 0
+    package var refusedCredentials = 0
+    package var sessions = 0
+}

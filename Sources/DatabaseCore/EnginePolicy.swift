@@ -1,0 +1,33 @@
+package import SecurityRules
+
+/// How the server was told to behave.
+package struct EnginePolicy: Sendable {
+    /// Databases that exist from the start, whether or not they hold anything.
+    package var databases: [DatabaseID]
+    /// Whether naming an unknown database makes it (`--dev`).
+    package var createsDatabases: Bool
+    /// The rules of databases that have none of their own.
+    package var defaultRules: Ruleset
+    /// Rules that name single databases; they stand in for the default ones there.
+    package var rulesByDatabase: [DatabaseID: Ruleset]
+    /// Whether live listens are judged again when data that their rule looked at changes.
+    package var rechecksOnData: Bool
+    /// Bytes of one commit; a larger one is refused.
+    package var commitByteCount: Int
+
+    package init(
+        databases: [DatabaseID],
+        createsDatabases: Bool,
+        defaultRules: Ruleset,
+        rulesByDatabase: [DatabaseID: Ruleset] = [:],
+        rechecksOnData: Bool = true,
+        commitByteCount: Int = Limits.commitByteCount,
+    ) {
+        self.databases = databases
+        self.createsDatabases = createsDatabases
+        self.defaultRules = defaultRules
+        self.rulesByDatabase = rulesByDatabase
+        self.rechecksOnData = rechecksOnData
+        self.commitByteCount = commitByteCount
+    }
+}

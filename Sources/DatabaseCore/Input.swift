@@ -1,0 +1,125 @@
+package import JSONTree
+package import Queries
+package import SecurityRules
+package import WireProtocol
+
+/// Everything that can happen to the databases.
+package enum Input: Sendable {
+    /// A socket for the wire protocol is open; the core answers with hello.
+    case connected(ConnectionID, Handshake)
+    case received(ClientMessage, from: ConnectionID)
+    /// The Close frame arrived, or the socket is gone. The first of the two counts.
+    case disconnected(ConnectionID)
+    case requested(Request, id: RequestID)
+    /// The answer to `Effect.verify`.
+    case verified(InquiryID, CredentialOutcome)
+    /// The answer to `Effect.hash`.
+    case hashed(InquiryID, String)
+    /// All commits of a database up to this one are durable.
+    case flushed(DatabaseID, through: CommitNumber)
+    /// The rules of databases that have none of their own.
+    case defaultRules(Ruleset)
+    /// The rules that stand in for the default ones in one database.
+    case rules(DatabaseID, Ruleset)
+    /// Whether the log can take new commits.
+    case log(LogCondition)
+    /// Time has passed; sent about once a second.
+    case tick
+    /// Room for long work, in steps of about a microsecond.
+    case turn(steps: Int)
+    /// Every session ends, as if its socket had closed.
+    case shutDown
+}
+
+/// Whether the log can take new commits; while it cannot, writes are refused before they become one.
+package enum LogCondition: Sendable, Equatable {
+    case ready
+    /// The disk is below its reserve.
+    case diskFull
+    /// Too many commits wait for the disk.
+    case behind
+}
+
+/// How a connection for the wire protocol begins.
+package struct Handshake: Sendable {
+    package let database: DatabaseID
+    /// The `Host` header, told to the client as the address for later connections.
+    package let host: String
+    package let session: SessionID
+    /// The session that the client says it had before (`ls`).
+    package let lastSession: SessionID?
+
+    package init(
+        database: DatabaseID,
+        host: String,
+        session: SessionID,
+        lastSession: SessionID? = nil,
+    ) {
+        self.database = database
+        self.host = host
+        self.session = session
+        self.lastSession = lastSession
+    }
+}
+
+/// One request that is not part of a session.
+package struct Request: Sendable {
+    package let database: DatabaseID
+    package let credential: RequestCredential
+    package let operation: Operation
+
+    package init(database: DatabaseID, credential: RequestCredential, operation: Operation) {
+        self.database = database
+        self.credential = credential
+        self.operation = operation
+    }
+
+    package enum Operation: Sendable {
+        /// The value at a place, filtered; at a priority, that priority.
+        case get(WriteTarget, QuerySpec)
+        case put(WriteTarget, Draft)
+        /// A put at a new key below the path.
+        case push(Path, key: Key, Draft)
+        case merge(Path, [MergeEntry])
+        case getRules
+        /// Replaces the rules of the database, or (nil) goes back to the default ones.
+        case putRules(Ruleset?, isDryRun: Bool)
+        case simulate(SimulationRequest)
+        /// What is known of every database; for admins.
+        case status
+    }
+}
+
+/// What a request brings to show who it is.
+package enum RequestCredential: Sendable {
+    case none
+    /// To be verified; `override` counts for an admin only.
+    case token(String, override: AuthOverride?)
+    /// The shell has already decided that the caller is an admin.
+    case admin(override: AuthOverride?)
+}
+
+/// One question to the simulator.
+package struct SimulationRequest: Sendable {
+    package let operation: SimulatedOperation
+    package let auth: AuthVariable?
+    package let now: Timestamp?
+    /// Instead of the rules in force.
+    package let rules: Ruleset?
+    /// Instead of the data in the tree.
+    package let data: Node?
+
+    package init(
+        operation: SimulatedOperation,
+        auth: AuthVariable?,
+        now: Timestamp?,
+        rules: Ruleset?,
+        data: Node?,
+    ) {
+        self.operation = operation
+        self.auth = auth
+        self.now = now
+        self.rules = rules
+        self.data = data
+    }
+}

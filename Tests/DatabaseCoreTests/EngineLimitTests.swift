@@ -1,0 +1,173 @@
+import DatabaseCore
+import JSONTree
+import SecurityRules
+import Testing
+import WireProtocol
+
+@Suite("Limits and long work of the engine")
+struct EngineLimitTests {
+    @Test("one write to 1,000 listeners of a path is one effect with one encoded message")
+    func fanOutIsEncodedOnce() throws {
+        let driver = EngineDriver()
+        for number in 1...1_000 as ClosedRange<UInt64> {
+            driver.connect(number)
+            driver.send(number, "q", #""p":"/room","h":"""#)
+        }
+        let effects = try driver.put("/room/topic", Node(string: "tea"))
+        let sends = effects.filter { if case .send = $0 { true } else { false } }
+        #expect(sends.count == 1)
+        guard case .send(.text, let receivers) = sends.first else { return }
+        #expect(receivers.count == 1_000)
+    }
+
+    @Test("a listen beyond the limit of a session is refused, and the others stay")
+    func listenLimit() throws {
+        let driver = EngineDriver()
+        driver.connect(1)
+        for index in 0..<DatabaseCore.Limits.listensPerSession {
+            driver.send(1, "q", #""p":"/a/k\#(index)","h":"""#)
+        }
+        let refused = driver.send(1, "q", #""p":"/more","h":"""#).texts(to: 1)
+        #expect(refused.count == 1 && refused[0].contains(#""s":"failed""#))
+        let pushed = try driver.put("/a/k7", Node(true)).texts(to: 1)
+        #expect(pushed.count == 1)
+    }
+
+    @Test("a listen registered twice is one listen")
+    func listenTwice() throws {
+        let driver = EngineDriver()
+        driver.connect(1)
+        driver.send(1, "q", #""p":"/a","h":"""#)
+        driver.send(1, "q", #""p":"a/","h":"""#)
+        #expect(try driver.put("/a", Node(true)).texts(to: 1).count == 1)
+        driver.send(1, "n", #""p":"/a""#)
+        #expect(try driver.put("/a", Node(false)).texts(to: 1).isEmpty)
+    }
+
+    @Test("on-disconnect writes beyond the limit of a session are refused")
+    func onDisconnectLimit() {
+        let driver = EngineDriver()
+        driver.connect(1)
+        for index in 0..<DatabaseCore.Limits.onDisconnectWrites {
+            driver.send(1, "o", #""p":"/a/k\#(index)","d":1"#)
+        }
+        let refused = driver.send(1, "o", #""p":"/more","d":1"#).texts(to: 1)
+        #expect(refused.count == 1 && refused[0].contains(#""s":"failed""#))
+    }
+
+    @Test("a connection that sends without end behind a token check is closed")
+    func parkedLimit() {
+        let driver = EngineDriver()
+        driver.connect(1)
+        driver.send(1, "auth", #""cred":"t""#)
+        var closed: [CloseReason] = []
+        for _ in 0...DatabaseCore.Limits.parkedMessages {
+            for case .close(_, let reason) in driver.send(1, "g", #""p":"/a","q":{}"#) {
+                closed.append(reason)
+            }
+        }
+        #expect(closed == [.tooManyParkedMessages])
+    }
+
+    @Test("a large first value leaves as a stream, in its place before the ok")
+    func largeValuesAreStreamed() throws {
+        let driver = EngineDriver()
+        var large = Node.absent
+        for index in 0..<5_000 { large = large.with("k\(index)", Node(integer: Int64(index))) }
+        try driver.put("/large", large)
+        driver.connect(1)
+        let effects = driver.send(1, "q", #""p":"/large","h":"""#)
+        #expect(effects.count == 2)
+        guard case .send(.stream, _) = effects[0], case .send(.text, _) = effects[1] else {
+            Issue.record("a stream, then the ok: \(effects)")
+            return
+        }
+    }
+
+    @Test("the hash of a large map is an inquiry, and what follows on the connection waits for it")
+    func largeHashesAreInquiries() throws {
+        let driver = EngineDriver()
+        var large = Node.absent
+        for index in 0..<3_000 { large = large.with("k\(index)", Node(integer: Int64(index))) }
+        try driver.put("/large", large)
+        driver.connect(1)
+        let hash = large.hash()
+        var effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(hash)""#)
+        guard case .hash(let inquiry, let node) = effects.first else {
+            Issue.record("the engine asks for the hash: \(effects)")
+            return
+        }
+        #expect(driver.send(1, "g", #""p":"/large","q":{}"#).isEmpty)
+        effects = driver.step(.hashed(inquiry, node.hash()))
+        let texts = effects.texts(to: 1)
+        #expect(texts.count == 2)
+        #expect(texts.last?.contains(#""d":1"#) == true)
+    }
+
+    @Test("a hash that took too long to compare is stale once the data has changed")
+    func staleInquiry() throws {
+        let driver = EngineDriver()
+        var large = Node.absent
+        for index in 0..<3_000 { large = large.with("k\(index)", Node(integer: Int64(index))) }
+        try driver.put("/large", large)
+        driver.connect(1)
+        let effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(large.hash())""#)
+        guard case .hash(let inquiry, let node) = effects.first else {
+            Issue.record("the engine asks for the hash: \(effects)")
+            return
+        }
+        try driver.put("/large/k1", Node(string: "new"))
+        let texts = driver.step(.hashed(inquiry, node.hash())).texts(to: 1)
+        #expect(texts.count == 1 && texts[0].contains("datastale"))
+    }
+
+    @Test(
+        "many listens revoked at once hear nothing until they are judged; the writer's come first"
+    )
+    func revocationAtSize() throws {
+        let rules = try Ruleset.load(
+            #"{"rules":{"r":{".read":"root.child('open').val() == true",".write":true},"open":{".write":true}}}"#
+        )
+        let driver = EngineDriver(rules: rules)
+        try driver.put("/open", Node(true))
+        let count = UInt64(DatabaseCore.Limits.verdictsAtOnce + 200)
+        for number in 1...count {
+            driver.connect(number)
+            driver.send(number, "q", #""p":"/r","h":"""#)
+        }
+        let closing = driver.send(1, "p", #""p":"/","d":{"r":1}"#)
+        #expect(closing.texts(to: 1).contains { $0.contains("permission_denied") })
+        let effects = driver.send(2, "p", #""p":"/open","d":false"#)
+        let own = effects.texts(to: 2)
+        #expect(own.count == 2 && own[0].contains(#""a":"c""#) && own[1].contains(#""s":"ok""#))
+        #expect(effects.texts(to: 3).isEmpty)
+        #expect(
+            try driver.put("/r/secret", Node(true)).allSatisfy { effect in
+                if case .send = effect { false } else { true }
+            }
+        )
+        var cancels = 0
+        while driver.engine.hasWork {
+            cancels += driver.step(.turn(steps: 1_000)).count
+        }
+        #expect(cancels == Int(count) - 1)
+    }
+
+    @Test("held listens that stay allowed get the present value")
+    func heldListensCatchUp() throws {
+        let rules = try Ruleset.load(
+            #"{"rules":{"r":{".read":"root.child('open').val() != 0",".write":true}}}"#
+        )
+        let driver = EngineDriver(rules: rules)
+        let count = UInt64(DatabaseCore.Limits.verdictsAtOnce + 10)
+        for number in 1...count {
+            driver.connect(number)
+            driver.send(number, "q", #""p":"/r","h":"""#)
+        }
+        try driver.put("/open", Node(integer: 2))
+        try driver.put("/r", Node(string: "new"))
+        var texts: [String] = []
+        while driver.engine.hasWork { texts += driver.step(.turn(steps: 1_000)).texts(to: 5) }
+        #expect(texts.count == 1 && texts[0].contains(#""d":"new""#))
+    }
+}
