@@ -31,6 +31,11 @@ func tests(
 let package = Package(
     name: "hearth",
     targets: [
+        .systemLibrary(
+            name: "CLibwebsockets",
+            pkgConfig: "libwebsockets",
+            providers: [.apt(["libwebsockets-dev"])],
+        ),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
         .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
@@ -44,6 +49,12 @@ let package = Package(
             swiftSettings: pure,
         ),
         .target(name: "WriteAheadLog", swiftSettings: strict),
+        .target(
+            name: "CTransport",
+            dependencies: ["CLibwebsockets"],
+            linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")],
+        ),
+        .target(name: "Transport", dependencies: ["CTransport"], swiftSettings: strict),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
@@ -59,5 +70,6 @@ let package = Package(
             exclude: ["Transcripts"]
         ),
         tests(of: "WriteAheadLog", exclude: ["Specs"]),
+        tests(of: "Transport"),
     ]
 )

@@ -1,0 +1,99 @@
+// The C half of Transport: one event loop (libuv), listening sockets, and stream sockets that may
+// speak TLS (libwebsockets, role "raw-skt"). It knows nothing of HTTP or WebSocket.
+//
+// Everything here belongs to the loop thread, except hearth_loop_wake. "Owner" pointers are the
+// caller's; this code stores them and hands them back, and never reads through them.
+#ifndef HEARTH_CTRANSPORT_H
+#define HEARTH_CTRANSPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+
+typedef struct hearth_loop hearth_loop;
+typedef struct hearth_listener hearth_listener;
+typedef struct hearth_signal hearth_signal;
+typedef struct lws hearth_socket;
+
+/// Room for a numeric IPv6 address with a scope.
+enum { HEARTH_ADDRESS_SIZE = 64 };
+/// Room for one line of error text.
+enum { HEARTH_REASON_SIZE = 256 };
+
+typedef struct {
+    char address[HEARTH_ADDRESS_SIZE];
+    int port;
+} hearth_endpoint;
+
+typedef struct {
+    /// A socket was accepted. Returns the owner of the socket, or NULL to close it at once.
+    void *(*accepted)(void *listener_owner, hearth_socket *socket, const hearth_endpoint *peer);
+    /// An accept failed (`error_number`), or the TLS layer refused the new socket (0).
+    void (*accept_failed)(void *listener_owner, int error_number);
+    /// Bytes arrived. They are valid during the call only.
+    void (*received)(void *socket_owner, const uint8_t *bytes, size_t byte_count);
+    /// The socket can take bytes again, after hearth_socket_want_writable.
+    void (*writable)(void *socket_owner);
+    /// The last call for this socket, which must not be used again. Comes for every accepted one.
+    void (*closed)(void *socket_owner);
+    /// A signal named with hearth_loop_on_signal arrived.
+    void (*signalled)(int number);
+} hearth_callbacks;
+
+/// Creates the loop. NULL on failure, with the cause in `reason`.
+///
+/// Raises RLIMIT_NOFILE to at most `descriptor_limit` and ignores SIGPIPE for the process.
+hearth_loop *hearth_loop_create(const hearth_callbacks *callbacks, int descriptor_limit,
+                                char reason[HEARTH_REASON_SIZE]);
+/// Runs the callbacks of everything that is ready. `may_wait`: sleep until there is something.
+void hearth_loop_turn(hearth_loop *loop, bool may_wait);
+/// Ends a sleeping turn. Any thread; several calls before the turn ends count as one.
+void hearth_loop_wake(hearth_loop *loop);
+/// Ends a sleeping turn after `milliseconds`; each call replaces the last. Negative: never.
+void hearth_loop_set_alarm(hearth_loop *loop, int64_t milliseconds);
+/// Calls `signalled` on the loop when the process gets signal `number`. Returns 0 or an errno value.
+int hearth_loop_on_signal(hearth_loop *loop, int number);
+/// Closes every socket and frees the loop. Returns the number of handles that refused to close.
+int hearth_loop_destroy(hearth_loop *loop);
+
+/// Binds and starts accepting. `certificate` and `key` are both NULL (no TLS) or PEM files.
+///
+/// Returns NULL on failure: `error_number` is the errno value of the socket call that failed, 0 for
+/// an unknown host, or -1 for bad TLS files; `reason` says in words what failed.
+hearth_listener *hearth_listen(hearth_loop *loop, const char *host, int port,
+                               const char *certificate, const char *key, void *owner,
+                               hearth_endpoint *bound, int *error_number,
+                               char reason[HEARTH_REASON_SIZE]);
+/// Closes the listening socket; accepted sockets live on. Harmless when repeated.
+void hearth_listener_stop(hearth_listener *listener);
+/// Stops or resumes taking new connections from the backlog.
+void hearth_listener_pause(hearth_listener *listener, bool paused);
+/// Reads certificate and key again for handshakes from now on. On failure the old ones stay,
+/// `reason` says why, and false is returned.
+bool hearth_listener_reload(hearth_listener *listener, const char *certificate, const char *key,
+                            char reason[HEARTH_REASON_SIZE]);
+/// Frees the listener. All its sockets must have been closed.
+void hearth_listener_free(hearth_listener *listener);
+
+/// Sends without waiting. Returns the number of bytes taken, fewer than `byte_count` when the
+/// socket is full, or -1 when the connection is broken.
+///
+/// After a short count the next call must begin with the bytes that were not taken, and offer at
+/// least as many (a TLS record may already hold them).
+ptrdiff_t hearth_socket_send(hearth_socket *socket, const uint8_t *bytes, size_t byte_count);
+/// Asks for one `writable` call.
+void hearth_socket_want_writable(hearth_socket *socket);
+/// Stops or resumes `received` calls; the peer then feels TCP's back pressure.
+void hearth_socket_pause(hearth_socket *socket, bool paused);
+/// Tells the peer that no more bytes will come; receiving goes on.
+void hearth_socket_finish(hearth_socket *socket);
+/// Closes now; `closed` is called before this returns. Not from inside a callback of this socket.
+void hearth_socket_destroy(hearth_socket *socket);
+
+/// The Sec-WebSocket-Accept value for a Sec-WebSocket-Key: base64 of SHA-1, 28 bytes and a NUL.
+void hearth_websocket_accept(const char *key, size_t key_byte_count, char out[29]);
+
+/// Sends libwebsockets' errors and warnings to `sink` (level 1 error, 2 warning), one line each.
+void hearth_set_log(void (*sink)(int level, const char *line));
+
+#endif

@@ -1,0 +1,261 @@
+// Listening sockets. They are ours and not libwebsockets', for exact errors (which address, which
+// errno), for the peer's address, and because its accept loop spins when descriptors run out.
+#include "internal.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/// Connections taken from the backlog in one turn.
+enum { ACCEPTS_PER_TURN = 64, BACKLOG = 1024 };
+
+struct hearth_listener {
+    hearth_loop *loop;
+    void *owner;
+    int descriptor;
+    // On the heap since libuv frees it later than we do; NULL once stopped.
+    uv_poll_t *watch;
+    struct lws_vhost *vhost;
+    // Holds certificate, chain and key for new handshakes; NULL without TLS.
+    SSL_CTX *identity;
+};
+
+static void set_reason(char *reason, const char *what, const char *why) {
+    snprintf(reason, HEARTH_REASON_SIZE, "%s: %s", what, why);
+}
+
+static const char *openssl_reason(void) {
+    unsigned long error = ERR_peek_error();
+    const char *text = error ? ERR_reason_error_string(error) : NULL;
+    if (!text && error && ERR_SYSTEM_ERROR(error)) text = strerror(ERR_GET_REASON(error));
+    return text ? text : "unknown OpenSSL error";
+}
+
+static SSL_CTX *load_identity(const char *certificate, const char *key, char *reason) {
+    ERR_clear_error();
+    SSL_CTX *identity = SSL_CTX_new(TLS_server_method());
+    if (!identity)
+        set_reason(reason, "TLS", openssl_reason());
+    else if (SSL_CTX_use_certificate_chain_file(identity, certificate) != 1)
+        set_reason(reason, certificate, openssl_reason());
+    else if (SSL_CTX_use_PrivateKey_file(identity, key, SSL_FILETYPE_PEM) != 1)
+        set_reason(reason, key, openssl_reason());
+    else if (SSL_CTX_check_private_key(identity) != 1)
+        set_reason(reason, key, "is not the key of the certificate");
+    else
+        return identity;
+    ERR_clear_error();
+    SSL_CTX_free(identity);
+    return NULL;
+}
+
+// Runs within each handshake: hands OpenSSL whatever identity is current.
+static int choose_certificate(SSL *ssl, void *argument) {
+    SSL_CTX *identity = ((hearth_listener *)argument)->identity;
+    STACK_OF(X509) *chain = NULL;
+    SSL_CTX_get0_chain_certs(identity, &chain);
+    SSL_certs_clear(ssl);
+    return SSL_use_cert_and_key(ssl, SSL_CTX_get0_certificate(identity),
+                                SSL_CTX_get0_privatekey(identity), chain, 1);
+}
+
+int hearth_listener_configure_tls(hearth_listener *listener, void *ssl_context) {
+    SSL_CTX *context = ssl_context;
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_cert_cb(context, choose_certificate, listener);
+    // libwebsockets would look for another virtual host of the same (absent) port by server name.
+    SSL_CTX_set_tlsext_servername_callback(context, NULL);
+    return 0;
+}
+
+static void describe(const struct sockaddr_storage *address, socklen_t size, hearth_endpoint *out) {
+    char service[16] = "0";
+    if (getnameinfo((const struct sockaddr *)address, size, out->address, sizeof out->address,
+                    service, sizeof service, NI_NUMERICHOST | NI_NUMERICSERV))
+        snprintf(out->address, sizeof out->address, "unknown");
+    out->port = atoi(service);
+}
+
+static void take(hearth_listener *listener, int descriptor, const hearth_endpoint *peer) {
+    int yes = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    lws_adopt_desc_t info;
+    memset(&info, 0, sizeof info);
+    info.vh = listener->vhost;
+    info.type = LWS_ADOPT_SOCKET | LWS_ADOPT_ALLOW_SSL;
+    info.fd.sockfd = descriptor;
+    info.vh_prot_name = "hearth";
+    // Closes the descriptor when it fails.
+    struct lws *wsi = lws_adopt_descriptor_vhost_via_info(&info);
+    if (!wsi) {
+        listener->loop->callbacks.accept_failed(listener->owner, 0);
+        return;
+    }
+    void *owner = listener->loop->callbacks.accepted(listener->owner, wsi, peer);
+    if (owner)
+        lws_set_opaque_user_data(wsi, owner);
+    else
+        hearth_socket_destroy(wsi);
+}
+
+static void acceptable(uv_poll_t *watch, int status, int events) {
+    (void)events;
+    hearth_listener *listener = watch->data;
+    if (status < 0) return;
+    for (int count = 0; count < ACCEPTS_PER_TURN && listener->watch; count++) {
+        struct sockaddr_storage address;
+        socklen_t size = sizeof address;
+        int descriptor = accept4(listener->descriptor, (struct sockaddr *)&address, &size,
+                                 SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (descriptor < 0) {
+            if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) continue;
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                listener->loop->callbacks.accept_failed(listener->owner, errno);
+            return;
+        }
+        hearth_endpoint peer = {.port = 0};
+        describe(&address, size, &peer);
+        take(listener, descriptor, &peer);
+    }
+}
+
+// Binds to the first address of `host` that works. Returns a descriptor or -1 with errno set.
+static int bind_any(const char *host, int port, char *reason) {
+    char service[16];
+    snprintf(service, sizeof service, "%d", port);
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    int failure = getaddrinfo(host, service, &hints, &found);
+    if (failure) {
+        set_reason(reason, host, gai_strerror(failure));
+        errno = failure == EAI_SYSTEM ? errno : 0;
+        return -1;
+    }
+    int descriptor = -1, saved = 0;
+    for (struct addrinfo *at = found; at; at = at->ai_next) {
+        descriptor = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int yes = 1;
+        if (descriptor >= 0) setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        if (descriptor >= 0 && !bind(descriptor, at->ai_addr, at->ai_addrlen) &&
+            !listen(descriptor, BACKLOG))
+            break;
+        saved = errno;
+        if (descriptor >= 0) close(descriptor);
+        descriptor = -1;
+    }
+    freeaddrinfo(found);
+    if (descriptor < 0) snprintf(reason, HEARTH_REASON_SIZE, "%s", strerror(saved));
+    errno = saved;
+    return descriptor;
+}
+
+static int watch_descriptor(hearth_listener *listener) {
+    listener->watch = calloc(1, sizeof *listener->watch);
+    if (!listener->watch) return UV_ENOMEM;
+    int failure = uv_poll_init(&listener->loop->uv, listener->watch, listener->descriptor);
+    if (failure) {
+        free(listener->watch);
+        listener->watch = NULL;
+        return failure;
+    }
+    listener->watch->data = listener;
+    return uv_poll_start(listener->watch, UV_READABLE, acceptable);
+}
+
+static bool open_tls(hearth_listener *listener, const char *certificate, const char *key, char *reason) {
+    listener->identity = load_identity(certificate, key, reason);
+    if (!listener->identity) return false;
+    listener->loop->configuring = listener;
+    listener->vhost = hearth_create_vhost(listener->loop, true);
+    listener->loop->configuring = NULL;
+    if (!listener->vhost) set_reason(reason, "TLS", "libwebsockets could not create a virtual host");
+    return listener->vhost != NULL;
+}
+
+hearth_listener *hearth_listen(hearth_loop *loop, const char *host, int port,
+                               const char *certificate, const char *key, void *owner,
+                               hearth_endpoint *bound, int *error_number,
+                               char reason[HEARTH_REASON_SIZE]) {
+    *error_number = 0;
+    hearth_listener *listener = calloc(1, sizeof *listener);
+    if (!listener) {
+        *error_number = ENOMEM;
+        snprintf(reason, HEARTH_REASON_SIZE, "%s", strerror(ENOMEM));
+        return NULL;
+    }
+    listener->loop = loop;
+    listener->owner = owner;
+    listener->descriptor = -1;
+    listener->vhost = loop->plain;
+    if (certificate && !open_tls(listener, certificate, key, reason)) {
+        *error_number = -1;
+        hearth_listener_free(listener);
+        return NULL;
+    }
+    listener->descriptor = bind_any(host, port, reason);
+    if (listener->descriptor < 0) {
+        *error_number = errno;
+        hearth_listener_free(listener);
+        return NULL;
+    }
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (!getsockname(listener->descriptor, (struct sockaddr *)&address, &size))
+        describe(&address, size, bound);
+    int failure = watch_descriptor(listener);
+    if (failure) {
+        *error_number = -failure;
+        snprintf(reason, HEARTH_REASON_SIZE, "%s", uv_strerror(failure));
+        hearth_listener_free(listener);
+        return NULL;
+    }
+    return listener;
+}
+
+static void free_watch(uv_handle_t *handle) { free(handle); }
+
+void hearth_listener_stop(hearth_listener *listener) {
+    if (listener->watch) {
+        uv_poll_stop(listener->watch);
+        uv_close((uv_handle_t *)listener->watch, free_watch);
+        listener->watch = NULL;
+    }
+    if (listener->descriptor >= 0) close(listener->descriptor);
+    listener->descriptor = -1;
+}
+
+void hearth_listener_pause(hearth_listener *listener, bool paused) {
+    if (!listener->watch) return;
+    if (paused)
+        uv_poll_stop(listener->watch);
+    else
+        uv_poll_start(listener->watch, UV_READABLE, acceptable);
+}
+
+bool hearth_listener_reload(hearth_listener *listener, const char *certificate, const char *key,
+                            char reason[HEARTH_REASON_SIZE]) {
+    SSL_CTX *identity = load_identity(certificate, key, reason);
+    if (!identity) return false;
+    SSL_CTX_free(listener->identity);
+    listener->identity = identity;
+    return true;
+}
+
+void hearth_listener_free(hearth_listener *listener) {
+    hearth_listener_stop(listener);
+    if (listener->vhost && listener->vhost != listener->loop->plain) lws_vhost_destroy(listener->vhost);
+    SSL_CTX_free(listener->identity);
+    free(listener);
+}

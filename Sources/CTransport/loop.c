@@ -1,0 +1,184 @@
+// The loop itself: libuv run by us, libwebsockets attached to it as a foreign loop.
+#include "internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+struct hearth_signal {
+    uv_signal_t handle;
+    hearth_loop *loop;
+    hearth_signal *next;
+};
+
+static void ended(uv_async_t *handle) { (void)handle; }
+
+// libuv rings a due timer before it waits for the network, and would then wait for the network alone: stopping makes
+// this turn end without waiting, so that what the alarm was set for is looked at.
+static void rang(uv_timer_t *handle) { uv_stop(handle->loop); }
+
+static void signalled(uv_signal_t *handle, int number) {
+    hearth_loop *loop = handle->data;
+    loop->callbacks.signalled(number);
+}
+
+// libwebsockets sizes a table by this limit, so an absurdly high one is lowered too.
+static int raise_descriptor_limit(int wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit)) return 1024;
+    rlim_t target = (rlim_t)wanted < limit.rlim_max ? (rlim_t)wanted : limit.rlim_max;
+    limit.rlim_cur = target;
+    if (setrlimit(RLIMIT_NOFILE, &limit) && !getrlimit(RLIMIT_NOFILE, &limit)) target = limit.rlim_cur;
+    return target > (rlim_t)wanted ? wanted : (int)target;
+}
+
+static struct lws_context *create_context(hearth_loop *loop, char *reason) {
+    loop->protocols[0].name = "hearth";
+    loop->protocols[0].callback = hearth_lws_callback;
+    loop->foreign[0] = &loop->uv;
+    struct lws_context_creation_info info;
+    memset(&info, 0, sizeof info);
+    info.port = CONTEXT_PORT_NO_LISTEN;
+    info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBUV |
+                   LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+    info.foreign_loops = loop->foreign;
+    info.pt_serv_buf_size = HEARTH_READ_SIZE + LWS_PRE;
+    // Our own deadlines rule; this one only bounds what we might forget.
+    info.timeout_secs = 3600;
+    info.gid = -1;
+    info.uid = -1;
+    info.user = loop;
+    struct lws_context *context = lws_create_context(&info);
+    if (!context)
+        snprintf(reason, HEARTH_REASON_SIZE,
+                 "libwebsockets could not start on libuv (is libwebsockets-evlib-uv installed?)");
+    return context;
+}
+
+struct lws_vhost *hearth_create_vhost(hearth_loop *loop, bool tls) {
+    struct lws_context_creation_info info;
+    memset(&info, 0, sizeof info);
+    info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
+    info.protocols = loop->protocols;
+    info.gid = -1;
+    info.uid = -1;
+    info.user = loop;
+    info.vhost_name = tls ? "tls" : "plain";
+    if (tls) {
+        info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX;
+        info.alpn = "http/1.1";
+    }
+    return lws_create_vhost(loop->context, &info);
+}
+
+hearth_loop *hearth_loop_create(const hearth_callbacks *callbacks, int descriptor_limit,
+                                char reason[HEARTH_REASON_SIZE]) {
+    signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit(descriptor_limit);
+    hearth_loop *loop = calloc(1, sizeof *loop);
+    if (!loop) {
+        snprintf(reason, HEARTH_REASON_SIZE, "out of memory");
+        return NULL;
+    }
+    loop->callbacks = *callbacks;
+    int failure = uv_loop_init(&loop->uv);
+    if (!failure) failure = uv_async_init(&loop->uv, &loop->wake, ended);
+    if (!failure) failure = uv_timer_init(&loop->uv, &loop->alarm);
+    if (failure) {
+        snprintf(reason, HEARTH_REASON_SIZE, "libuv: %s", uv_strerror(failure));
+        free(loop);
+        return NULL;
+    }
+    loop->context = create_context(loop, reason);
+    if (loop->context) {
+        loop->plain = hearth_create_vhost(loop, false);
+        if (loop->plain) return loop;
+        snprintf(reason, HEARTH_REASON_SIZE, "libwebsockets could not create a virtual host");
+    }
+    hearth_loop_destroy(loop);
+    return NULL;
+}
+
+void hearth_loop_turn(hearth_loop *loop, bool may_wait) {
+    uv_run(&loop->uv, may_wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    // libwebsockets serves input that it (or OpenSSL) already buffered once and then forgets it
+    // until the network speaks again; this makes the next turn look at once.
+    if (lws_service_adjust_timeout(loop->context, 1, 0) == 0) lws_cancel_service(loop->context);
+}
+
+void hearth_loop_wake(hearth_loop *loop) { uv_async_send(&loop->wake); }
+
+void hearth_loop_set_alarm(hearth_loop *loop, int64_t milliseconds) {
+    if (milliseconds < 0) {
+        uv_timer_stop(&loop->alarm);
+        return;
+    }
+    uv_update_time(&loop->uv);
+    uv_timer_start(&loop->alarm, rang, (uint64_t)milliseconds, 0);
+}
+
+int hearth_loop_on_signal(hearth_loop *loop, int number) {
+    hearth_signal *entry = calloc(1, sizeof *entry);
+    if (!entry) return ENOMEM;
+    int failure = uv_signal_init(&loop->uv, &entry->handle);
+    if (failure) {
+        free(entry);
+        return -failure;
+    }
+    entry->handle.data = loop;
+    entry->loop = loop;
+    entry->next = loop->signals;
+    loop->signals = entry;
+    return -uv_signal_start(&entry->handle, signalled, number);
+}
+
+static void close_left_over(uv_handle_t *handle, void *count) {
+    if (uv_is_closing(handle)) return;
+    *(int *)count += 1;
+}
+
+int hearth_loop_destroy(hearth_loop *loop) {
+    if (loop->context) lws_context_destroy(loop->context);
+    uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_close((uv_handle_t *)&loop->alarm, NULL);
+    for (hearth_signal *entry = loop->signals; entry; entry = entry->next)
+        uv_close((uv_handle_t *)&entry->handle, NULL);
+    // Handles are closed by callbacks of the loop; each pass may close more.
+    for (int pass = 0; pass < 64 && uv_loop_alive(&loop->uv); pass++) uv_run(&loop->uv, UV_RUN_NOWAIT);
+    // On a foreign loop the first destroy only closes; the memory goes with a second one.
+    if (loop->context) lws_context_destroy(loop->context);
+    int left = 0;
+    uv_walk(&loop->uv, close_left_over, &left);
+    if (uv_loop_close(&loop->uv)) return left ? left : 1;
+    while (loop->signals) {
+        hearth_signal *entry = loop->signals;
+        loop->signals = entry->next;
+        free(entry);
+    }
+    free(loop);
+    return 0;
+}
+
+static void (*log_sink)(int level, const char *line);
+
+static void emit(int level, const char *line) {
+    if (log_sink) log_sink(level == LLL_ERR ? 1 : 2, line);
+}
+
+void hearth_set_log(void (*sink)(int level, const char *line)) {
+    log_sink = sink;
+    lws_set_log_level(LLL_ERR | LLL_WARN, emit);
+}
+
+void hearth_websocket_accept(const char *key, size_t key_byte_count, char out[29]) {
+    static const char suffix[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    unsigned char text[64 + sizeof suffix], digest[20];
+    if (key_byte_count > 64) key_byte_count = 64;
+    memcpy(text, key, key_byte_count);
+    memcpy(text + key_byte_count, suffix, sizeof suffix - 1);
+    lws_SHA1(text, key_byte_count + sizeof suffix - 1, digest);
+    lws_b64_encode_string((const char *)digest, sizeof digest, out, 29);
+}

@@ -1,0 +1,343 @@
+import CTransport
+
+/// One accepted socket: its output, its deadlines, and whoever speaks on it.
+///
+/// Retained by C from the accept until `ended`. The socket is destroyed only at the end of a turn
+/// (`Flusher.reap`) or by libwebsockets itself, so no code of ours holds a dead one.
+@LoopActor
+final class Connection: Timed {
+    private enum Role {
+        case http(HTTPConnection)
+        case webSocket(WebSocketConnection)
+        /// Everything is said; what still arrives is thrown away.
+        case leaving
+        case ended
+    }
+
+    /// Bytes sent to one connection in one go before others get their turn.
+    private static let flushByteCount = 256 * 1024
+
+    let id: UInt64
+    let listener: Listener
+    let peer: Endpoint
+    /// Place in `Listener.connections`.
+    var listIndex = 0
+
+    private var socket: OpaquePointer?
+    private var role = Role.leaving
+    private(set) var output = OutputQueue()
+
+    /// The socket took less than was offered; `writable` will come.
+    private(set) var isBlocked = false
+    private var isDirty = false
+    private var isFlushing = false
+    private var isReadingPaused = false
+    private var isDoomed = false
+    private var finishesWhenDrained = false
+
+    /// When the role's `deadlinePassed` is due; `.max` for never.
+    private var deadline: UInt64 = .max
+    /// When a blocked peer must have taken enough; `.max` while nothing is blocked.
+    private var stallDeadline: UInt64 = .max
+    private var sentInWindow = 0
+
+    init(id: UInt64, listener: Listener, socket: OpaquePointer, peer: Endpoint) {
+        self.id = id
+        self.listener = listener
+        self.socket = socket
+        self.peer = peer
+        super.init()
+        role = .http(HTTPConnection(self))
+    }
+
+    var timeouts: TransportTimeouts { listener.configuration.timeouts }
+    var limits: TransportLimits { listener.configuration.limits }
+    /// Whether input is still wanted and answers still have a way out.
+    var isActive: Bool { socket != nil && !isDoomed && !finishesWhenDrained }
+
+    private var loop: EventLoop { .shared }
+
+    // MARK: Input
+
+    func received(_ bytes: UnsafeBufferPointer<UInt8>) {
+        listener.counters.receivedByteCount += bytes.count
+        guard isActive else { return }
+        switch role {
+        case .http(let http): http.received(bytes)
+        case .webSocket(let webSocket): webSocket.received(bytes)
+        case .leaving, .ended: break
+        }
+        updateReading()
+    }
+
+    /// Goes on with input that had to wait, and with calls that were put off.
+    func resumeReading() {
+        switch role {
+        case .http(let http): http.advance()
+        case .webSocket(let webSocket): webSocket.runDeferred()
+        case .leaving, .ended: break
+        }
+        updateReading()
+    }
+
+    /// The handshake is done: from now on WebSocket frames arrive.
+    func become(_ webSocket: WebSocketConnection) {
+        role = .webSocket(webSocket)
+    }
+
+    /// A WebSocket is always read, since a Close frame may come; HTTP input waits its turn.
+    private func updateReading() {
+        guard let socket, !isDoomed else { return }
+        var wantsPause = false
+        if case .http(let http) = role { wantsPause = isBlocked || http.isFull }
+        guard wantsPause != isReadingPaused else { return }
+        isReadingPaused = wantsPause
+        hearth_socket_pause(socket, wantsPause)
+    }
+
+    // MARK: Output
+
+    /// Queues bytes; they leave at the end of the turn, joined with their neighbours.
+    ///
+    /// Returns how many bytes are queued now.
+    @discardableResult
+    func enqueue(_ bytes: [UInt8]) -> Int {
+        guard socket != nil, !isDoomed else { return 0 }
+        let byteCount = output.append(bytes)
+        markDirty()
+        return byteCount
+    }
+
+    func enqueue(_ source: OutputSource) {
+        guard socket != nil, !isDoomed else { return }
+        output.append(source)
+        markDirty()
+    }
+
+    func markDirty() {
+        guard !isDirty, !isBlocked else { return }
+        isDirty = true
+        loop.flusher.markDirty(self)
+    }
+
+    /// Sends until the queue is empty, the socket full, or others have waited long enough.
+    func flush() {
+        isDirty = false
+        guard let socket, !isBlocked, !isDoomed, !isFlushing else { return }
+        isFlushing = true
+        defer { isFlushing = false }
+        var budget = Self.flushByteCount
+        while budget > 0 {
+            let offered: Int
+            let sent: Int
+            switch output.next(joiningInto: loop.scratch) {
+            case .nothing:
+                drained()
+                return
+            case .source(let source):
+                guard pull(source) else { return }
+                // A source of nothing but empty chunks must not hold the loop.
+                budget -= 64
+                continue
+            case .slice(let bytes, let offset, let byteCount):
+                offered = byteCount
+                sent = send(socket, bytes, offset, byteCount)
+            case .joined(let byteCount):
+                offered = byteCount
+                sent = hearth_socket_send(socket, loop.scratch.baseAddress, byteCount)
+            }
+            guard sent >= 0 else {
+                fail()
+                return
+            }
+            output.advance(sent)
+            sentInWindow += sent
+            listener.counters.sentByteCount += sent
+            guard sent == offered else {
+                block(socket)
+                return
+            }
+            budget -= sent
+        }
+        markDirty()
+    }
+
+    /// Asks the source for more. Returns whether there is reason to go on sending.
+    private func pull(_ source: OutputSource) -> Bool {
+        let step = source.next()
+        guard !isDoomed, socket != nil else { return false }
+        switch step {
+        case .next(let bytes):
+            output.prepend(bytes)
+            return true
+        case .wait:
+            stallDeadline = .max
+            return false
+        case .end:
+            output.removeSource()
+            return true
+        }
+    }
+
+    private func block(_ socket: OpaquePointer) {
+        isBlocked = true
+        hearth_socket_want_writable(socket)
+        if stallDeadline == .max {
+            sentInWindow = 0
+            stallDeadline = monotonicNanoseconds() + timeouts.progress.nanoseconds
+            reschedule()
+        }
+        if case .webSocket(let webSocket) = role { webSocket.checkQueue() }
+        updateReading()
+    }
+
+    /// The socket has room again.
+    func writable() {
+        guard isBlocked else { return }
+        isBlocked = false
+        flush()
+        updateReading()
+    }
+
+    private func drained() {
+        stallDeadline = .max
+        if finishesWhenDrained {
+            leave()
+            return
+        }
+        if case .http(let http) = role { http.outputDrained() }
+    }
+
+    // MARK: Ending
+
+    /// Says no more than what is queued, then goodbye.
+    func finish() {
+        guard socket != nil, !finishesWhenDrained else { return }
+        finishesWhenDrained = true
+        // An answer takes as long as its reader goes on taking it; `stallDeadline` watches over that.
+        if case .http = role, !output.isEmpty {
+            setDeadline(.max)
+        } else {
+            setGoodbyeDeadline()
+        }
+        markDirty()
+    }
+
+    /// Ends the sending half and waits for the peer to end its own: closing at once, with input
+    /// unread, would make TCP throw away what the peer has not read yet.
+    private func leave() {
+        guard let socket else { return }
+        if case .leaving = role { return }
+        role = .leaving
+        hearth_socket_finish(socket)
+        setGoodbyeDeadline()
+        updateReading()
+    }
+
+    /// Counted from this moment, not from the begin of the turn: what led here may have taken long.
+    private func setGoodbyeDeadline() {
+        setDeadline(monotonicNanoseconds() + timeouts.goodbye.nanoseconds)
+    }
+
+    /// Ends a connection on which nothing is unsent, unread or awaited: no goodbye is needed.
+    func hangUp() {
+        guard let socket, output.isEmpty else {
+            finish()
+            return
+        }
+        hearth_socket_finish(socket)
+        fail()
+    }
+
+    /// Cuts the connection at the end of the turn.
+    func fail() {
+        guard socket != nil, !isDoomed else { return }
+        isDoomed = true
+        output.removeAll()
+        loop.flusher.doom(self)
+    }
+
+    func destroySocket() {
+        guard let socket else { return }
+        hearth_socket_destroy(socket)
+    }
+
+    /// The socket is gone; C has called for the last time.
+    func ended() {
+        guard socket != nil else { return }
+        socket = nil
+        loop.unschedule(self)
+        output.removeAll()
+        let last = role
+        role = .ended
+        listener.remove(self)
+        switch last {
+        case .http(let http): http.ended()
+        case .webSocket(let webSocket): webSocket.ended()
+        case .leaving, .ended: break
+        }
+    }
+
+    /// The listener closes: finishes what is under way and takes nothing new.
+    func drain() {
+        switch role {
+        case .http(let http): http.drain()
+        case .webSocket(let webSocket): webSocket.close(code: 1001, reason: "server is going away")
+        case .leaving, .ended: break
+        }
+    }
+
+    // MARK: Deadlines
+
+    /// Sets when `deadlinePassed` of the role is due; `.max` for never.
+    func setDeadline(_ time: UInt64) {
+        deadline = time
+        reschedule()
+    }
+
+    /// Later deadlines cost nothing: the queued moment comes, sees that it is early, and moves on.
+    private func reschedule() {
+        let next = min(deadline, stallDeadline)
+        guard next < dueTime, socket != nil else { return }
+        loop.schedule(self, at: next)
+    }
+
+    override func fire(now: UInt64) {
+        if stallDeadline <= now {
+            guard sentInWindow >= timeouts.progressByteCount else {
+                listener.counters.timeoutCount += 1
+                if case .webSocket(let webSocket) = role { webSocket.note(.stalled) }
+                fail()
+                return
+            }
+            sentInWindow = 0
+            stallDeadline = now + timeouts.progress.nanoseconds
+        }
+        if deadline <= now {
+            deadline = .max
+            deadlinePassed(now)
+        }
+        reschedule()
+    }
+
+    private func deadlinePassed(_ now: UInt64) {
+        guard !finishesWhenDrained else {
+            fail()
+            return
+        }
+        switch role {
+        case .http(let http): http.deadlinePassed(now)
+        case .webSocket(let webSocket): webSocket.deadlinePassed(now)
+        case .leaving, .ended: fail()
+        }
+    }
+}
+
+/// Sends a part of an array. Outside the actor, so that the closure costs no isolation check.
+private func send(_ socket: OpaquePointer, _ bytes: [UInt8], _ offset: Int, _ byteCount: Int) -> Int
+{
+    bytes.withUnsafeBufferPointer { buffer in
+        guard let base = buffer.baseAddress else { return 0 }
+        return hearth_socket_send(socket, base + offset, byteCount)
+    }
+}

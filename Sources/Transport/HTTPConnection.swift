@@ -1,0 +1,398 @@
+/// HTTP/1.1 on one connection: one request at a time, the next one waits in the inbox.
+@LoopActor
+final class HTTPConnection {
+    private enum State {
+        case head
+        case body(HTTPExchange, Body)
+        /// The application has the request, or its answer is being streamed.
+        case answering(HTTPExchange)
+        case closing
+    }
+
+    private enum Body {
+        case length(Int)
+        case chunked(ChunkedBodyDecoder)
+    }
+
+    /// Input kept while an earlier request is answered; the socket is not read beyond it.
+    private static let inboxByteCount = 64 * 1024
+    /// Answers unsent above which no further request is looked at.
+    private static let outputByteCount = 64 * 1024
+
+    private unowned let connection: Connection
+    private var state = State.head
+    /// Input not consumed yet: `inbox[inboxStart...]`.
+    private var inbox: [UInt8] = []
+    private var inboxStart = 0
+    /// Up to where the inbox was searched for the end of the head.
+    private var scannedEnd = 0
+    private var hasRequestStarted = false
+    private var isAdvancing = false
+    private var isWaitingForOutput = false
+    private var receivedInWindow = 0
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        connection.setDeadline(now + connection.timeouts.head.nanoseconds)
+    }
+
+    private var now: UInt64 { EventLoop.shared.now }
+    private var listener: Listener { connection.listener }
+
+    /// Whether input should wait in the kernel.
+    var isFull: Bool {
+        isWaitingForOutput || inbox.count - inboxStart > Self.inboxByteCount
+    }
+
+    // MARK: Input
+
+    func received(_ bytes: UnsafeBufferPointer<UInt8>) {
+        receivedInWindow += bytes.count
+        inbox.append(contentsOf: bytes)
+        advance()
+    }
+
+    /// Consumes as much of the inbox as can be.
+    func advance() {
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
+        do throws(RequestFault) {
+            while connection.isActive, try step() {}
+        } catch {
+            refuse(error)
+        }
+        compactInbox()
+    }
+
+    /// One step. Returns whether another may follow.
+    private func step() throws(RequestFault) -> Bool {
+        switch state {
+        case .head: try readHead()
+        case .body(let exchange, let body): try readBody(exchange, body)
+        case .answering, .closing: false
+        }
+    }
+
+    private func compactInbox() {
+        if case .closing = state { inboxStart = inbox.count }
+        guard inboxStart > 0 else { return }
+        if inboxStart == inbox.count {
+            inbox = []
+        } else {
+            inbox.removeSubrange(..<inboxStart)
+        }
+        scannedEnd = max(0, scannedEnd - inboxStart)
+        inboxStart = 0
+    }
+
+    // MARK: Head
+
+    private func readHead() throws(RequestFault) -> Bool {
+        isWaitingForOutput = connection.output.byteCount > Self.outputByteCount
+        guard !isWaitingForOutput else { return false }
+        skipEmptyLines()
+        guard inboxStart < inbox.count else { return false }
+        if !hasRequestStarted {
+            hasRequestStarted = true
+            scannedEnd = inboxStart
+            connection.setDeadline(now + connection.timeouts.head.nanoseconds)
+        }
+        let limit = connection.limits.headByteCount
+        let end = try RequestHeadParser.findEnd(of: inbox, start: inboxStart, from: scannedEnd)
+        guard (end ?? inbox.count) - inboxStart <= limit else {
+            throw inbox[inboxStart...].prefix(limit).contains(0x0a)
+                ? .headTooLarge(limit: limit) : .targetTooLong(limit: limit)
+        }
+        scannedEnd = inbox.count
+        guard let end else { return false }
+        let bytes = Array(inbox[inboxStart..<end])
+        inboxStart = end
+        hasRequestStarted = false
+        listener.counters.requestCount += 1
+        let parts = try RequestHeadParser.parse(bytes, limits: connection.limits)
+        try begin(RequestHead(parts, peer: connection.peer, isTLS: listener.isTLS))
+        return true
+    }
+
+    /// Old clients send an empty line after a body (RFC 9112, section 2.2).
+    private func skipEmptyLines() {
+        guard !hasRequestStarted else { return }
+        while inboxStart + 1 < inbox.count, inbox[inboxStart] == 0x0d, inbox[inboxStart + 1] == 0x0a
+        {
+            inboxStart += 2
+        }
+    }
+
+    private func begin(_ head: RequestHead) throws(RequestFault) {
+        connection.setDeadline(.max)
+        let exchange = HTTPExchange(id: listener.nextID(), head: head, connection: self)
+        let limit = connection.limits.bodyByteCount
+        if case .length(let length) = head.framing, length > limit {
+            throw .bodyTooLarge(limit: limit)
+        }
+        guard let application = listener.application else { throw .overloaded }
+        switch application.judge(head) {
+        case .refuse(let response):
+            listener.counters.refusedCount += 1
+            state = .answering(exchange)
+            exchange.closesAfterAnswer = head.framing != .none || head.isWebSocketUpgrade
+            exchange.respond(response)
+        case .accept(let subprotocol):
+            if head.isWebSocketUpgrade {
+                try upgrade(head, subprotocol)
+            } else {
+                try beginBody(exchange)
+            }
+        }
+    }
+
+    private func upgrade(_ head: RequestHead, _ subprotocol: String?) throws(RequestFault) {
+        let answer = try WebSocketHandshake.accept(
+            head,
+            subprotocol: subprotocol,
+            unixSeconds: EventLoop.unixSeconds
+        )
+        connection.enqueue(answer)
+        let rest = Array(inbox[inboxStart...])
+        inbox = []
+        inboxStart = 0
+        state = .closing
+        let webSocket = WebSocketConnection(connection)
+        connection.become(webSocket)
+        webSocket.open(head, rest)
+    }
+
+    // MARK: Body
+
+    private func beginBody(_ exchange: HTTPExchange) throws(RequestFault) {
+        switch exchange.head.framing {
+        case .none:
+            deliver(exchange)
+            return
+        case .length(let length):
+            // A promise is not worth the memory before it is kept.
+            exchange.body.reserveCapacity(min(length, 256 * 1024))
+            state = .body(exchange, .length(length))
+        case .chunked:
+            state = .body(exchange, .chunked(ChunkedBodyDecoder()))
+        }
+        receivedInWindow = 0
+        connection.setDeadline(now + connection.timeouts.progress.nanoseconds)
+        if exchange.head.expectsContinue, inboxStart == inbox.count {
+            connection.enqueue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+    }
+
+    private func readBody(_ exchange: HTTPExchange, _ body: Body) throws(RequestFault) -> Bool {
+        guard inboxStart < inbox.count else { return false }
+        let before = exchange.body.count
+        var isDone: Bool
+        switch body {
+        case .length(let length):
+            let count = min(length - before, inbox.count - inboxStart)
+            exchange.body += inbox[inboxStart..<inboxStart + count]
+            inboxStart += count
+            isDone = exchange.body.count == length
+        case .chunked(var decoder):
+            let consumed = try decode(&decoder, into: &exchange.body)
+            inboxStart += consumed
+            isDone = decoder.isDone
+            state = .body(exchange, .chunked(decoder))
+        }
+        guard listener.hold(exchange.body.count, for: &exchange.heldByteCount) else {
+            throw .overloaded
+        }
+        if isDone { deliver(exchange) }
+        return isDone
+    }
+
+    private func decode(
+        _ decoder: inout ChunkedBodyDecoder,
+        into body: inout [UInt8]
+    ) throws(RequestFault) -> Int {
+        let limit = connection.limits.bodyByteCount
+        let start = inboxStart
+        let result = inbox.withUnsafeBufferPointer { buffer -> Result<Int, RequestFault> in
+            let rest = UnsafeBufferPointer(rebasing: buffer[start...])
+            do throws(RequestFault) {
+                return .success(try decoder.decode(rest, into: &body, limit: limit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func deliver(_ exchange: HTTPExchange) {
+        connection.setDeadline(.max)
+        listener.release(&exchange.heldByteCount)
+        state = .answering(exchange)
+        listener.application?.request(exchange)
+    }
+
+    // MARK: Answers
+
+    /// Sends a whole answer.
+    func respond(_ exchange: HTTPExchange, _ response: HTTPResponse) {
+        let head = exchange.head
+        let hasNoBody = response.status == 204 || response.status == 304
+        let body: ResponseEncoder.Body =
+            hasNoBody
+            ? .none(byteCount: nil)
+            : head.method == "HEAD"
+                ? .none(byteCount: response.body.count) : .length(response.body.count)
+        let keepsAlive = keepsAlive(after: exchange)
+        connection.enqueue(
+            ResponseEncoder.head(
+                status: response.status,
+                headers: response.headers,
+                body: body,
+                keepsAlive: keepsAlive,
+                unixSeconds: EventLoop.unixSeconds
+            )
+        )
+        if case .length = body { connection.enqueue(response.body) }
+        complete(exchange, keepsAlive: keepsAlive)
+    }
+
+    /// Sends an answer whose body is pulled; `byteCount` is its length when known.
+    func respondStream(
+        _ exchange: HTTPExchange,
+        status: Int,
+        headers: [(name: String, value: String)],
+        byteCount: Int?,
+        next: @escaping @LoopActor () -> StreamStep<[UInt8]>
+    ) {
+        let head = exchange.head
+        let isWithoutBody = head.method == "HEAD"
+        var body = byteCount.map { ResponseEncoder.Body.length($0) } ?? .chunked
+        if isWithoutBody {
+            body = .none(byteCount: byteCount)
+        } else if byteCount == nil, head.isHTTP10 {
+            body = .untilClose
+        }
+        let keepsAlive = keepsAlive(after: exchange) && body != .untilClose
+        connection.enqueue(
+            ResponseEncoder.head(
+                status: status,
+                headers: headers,
+                body: body,
+                keepsAlive: keepsAlive,
+                unixSeconds: EventLoop.unixSeconds
+            )
+        )
+        guard !isWithoutBody else {
+            complete(exchange, keepsAlive: keepsAlive)
+            return
+        }
+        exchange.isStreaming = true
+        var stream = BodyStream(body: body, pull: next)
+        connection.enqueue(
+            // Dropped with the output of the connection, so it holds nobody beyond that.
+            OutputSource { [self] in
+                switch stream.next() {
+                case .broken:
+                    connection.fail()
+                    return .end
+                case .end:
+                    complete(exchange, keepsAlive: keepsAlive)
+                    return .end
+                case .wait: return .wait
+                case .next(let bytes): return .next(bytes)
+                }
+            }
+        )
+    }
+
+    /// Looks again at the source of a stream that said `.wait`.
+    func resumeStream() {
+        connection.markDirty()
+    }
+
+    private func keepsAlive(after exchange: HTTPExchange) -> Bool {
+        exchange.head.keepsAlive && !exchange.closesAfterAnswer && !listener.isDraining
+    }
+
+    private func complete(_ exchange: HTTPExchange, keepsAlive: Bool) {
+        exchange.detach()
+        guard keepsAlive else {
+            state = .closing
+            connection.finish()
+            return
+        }
+        state = .head
+        connection.setDeadline(now + connection.timeouts.idle.nanoseconds)
+        if !isAdvancing { EventLoop.shared.flusher.resume(connection) }
+    }
+
+    /// Answers a request the application shall not see, and ends the connection.
+    private func refuse(_ fault: RequestFault) {
+        listener.counters.badRequestCount += 1
+        if case .body(let exchange, _) = state {
+            listener.release(&exchange.heldByteCount)
+            exchange.detach()
+        }
+        state = .closing
+        let response = fault.response
+        connection.enqueue(
+            ResponseEncoder.head(
+                status: response.status,
+                headers: response.headers,
+                body: .length(response.body.count),
+                keepsAlive: false,
+                unixSeconds: EventLoop.unixSeconds
+            )
+        )
+        connection.enqueue(response.body)
+        connection.finish()
+    }
+
+    // MARK: Time and end
+
+    func outputDrained() {
+        guard isWaitingForOutput else { return }
+        isWaitingForOutput = false
+        EventLoop.shared.flusher.resume(connection)
+    }
+
+    func deadlinePassed(_ now: UInt64) {
+        switch state {
+        case .head where !hasRequestStarted:
+            // Between requests, or nothing ever came: nobody waits for an answer.
+            connection.hangUp()
+        case .head:
+            listener.counters.timeoutCount += 1
+            refuse(.headTimeout)
+        case .body:
+            guard receivedInWindow >= connection.timeouts.progressByteCount else {
+                listener.counters.timeoutCount += 1
+                refuse(.bodyTimeout)
+                return
+            }
+            receivedInWindow = 0
+            connection.setDeadline(now + connection.timeouts.progress.nanoseconds)
+        case .answering, .closing:
+            break
+        }
+    }
+
+    func drain() {
+        guard case .head = state, !hasRequestStarted, inboxStart == inbox.count else { return }
+        state = .closing
+        connection.hangUp()
+    }
+
+    func ended() {
+        switch state {
+        case .body(let exchange, _):
+            listener.release(&exchange.heldByteCount)
+            exchange.detach()
+        case .answering(let exchange):
+            exchange.detach()
+            listener.application?.aborted(exchange)
+        case .head, .closing: break
+        }
+        state = .closing
+    }
+}

@@ -1,0 +1,219 @@
+import CTransport
+import Glibc
+
+/// One port that speaks HTTP/1.1 and WebSocket, over TLS or plain.
+@LoopActor
+package final class Listener {
+    /// What the listener was made with.
+    package let configuration: TransportConfiguration
+    /// The port that is bound: the configured one, or the one the system chose for 0.
+    package private(set) var port = 0
+    /// The address that is bound, numeric.
+    package private(set) var address = ""
+    /// What the listener has done so far.
+    package internal(set) var counters = TransportCounters()
+
+    /// Gone when the listener has closed.
+    private(set) var application: (any TransportApplication)?
+    /// Whether the listener is on its way out.
+    private(set) var isDraining = false
+    private var connections: [Connection] = []
+    private var lastID: UInt64 = 0
+    /// The C listener; owned from `init` until `close`.
+    private var handle: OpaquePointer?
+    /// Told when the last connection of a draining listener is gone.
+    private var drained: (@LoopActor (Int) -> Void)?
+    private var cutCount = 0
+    private var drainTimer: LoopTimer?
+
+    /// How long accepting rests when the process has no descriptor or memory left.
+    private static let exhaustionRest = Duration.milliseconds(100)
+
+    /// Binds the port and accepts from now on.
+    ///
+    /// - Throws: `TransportError.cannotListen` or `.badTLSFiles`.
+    package init(
+        _ configuration: TransportConfiguration,
+        application: any TransportApplication
+    ) throws(TransportError) {
+        guard let loop = EventLoop.shared.loop else {
+            throw .loopUnavailable(reason: "it is not running")
+        }
+        guard (0...65535).contains(configuration.port) else {
+            throw .cannotListen(
+                host: configuration.host,
+                port: configuration.port,
+                errorNumber: EINVAL,
+                reason: "a port is a number from 0 to 65535"
+            )
+        }
+        self.configuration = configuration
+        self.application = application
+        var bound = hearth_endpoint()
+        var errorNumber: Int32 = 0
+        var reason = [CChar](repeating: 0, count: Int(HEARTH_REASON_SIZE))
+        let owner = Unmanaged.passUnretained(self).toOpaque()
+        handle = hearth_listen(
+            loop,
+            configuration.host,
+            Int32(configuration.port),
+            configuration.tls?.certificate,
+            configuration.tls?.key,
+            owner,
+            &bound,
+            &errorNumber,
+            &reason
+        )
+        guard handle != nil else {
+            let why = text(reason)
+            guard errorNumber >= 0 else { throw .badTLSFiles(reason: why) }
+            throw .cannotListen(
+                host: configuration.host,
+                port: configuration.port,
+                errorNumber: errorNumber,
+                reason: why
+            )
+        }
+        let endpoint = Endpoint(bound)
+        port = endpoint.port
+        address = endpoint.address
+        EventLoop.shared.listeners.append(self)
+    }
+
+    var isTLS: Bool { configuration.tls != nil }
+
+    // MARK: Connections
+
+    /// A new socket. Nil when there are too many; C closes it then.
+    func accept(_ socket: OpaquePointer, from peer: Endpoint) -> Connection? {
+        guard connections.count < configuration.limits.connectionCount, !isDraining else {
+            counters.failedAcceptCount += 1
+            return nil
+        }
+        let connection = Connection(id: nextID(), listener: self, socket: socket, peer: peer)
+        connection.listIndex = connections.count
+        connections.append(connection)
+        counters.connectionCount += 1
+        counters.openConnectionCount += 1
+        return connection
+    }
+
+    /// An accept failed: without descriptors or memory it would fail again at once, for ever.
+    func acceptFailed(_ errorNumber: Int32) {
+        counters.failedAcceptCount += 1
+        guard errorNumber != 0, let handle else { return }
+        hearth_listener_pause(handle, true)
+        EventLoop.shared.after(Self.exhaustionRest) { [self] in
+            if let handle = self.handle { hearth_listener_pause(handle, false) }
+        }
+    }
+
+    func remove(_ connection: Connection) {
+        let last = connections.removeLast()
+        if last !== connection {
+            last.listIndex = connection.listIndex
+            connections[last.listIndex] = last
+        }
+        counters.openConnectionCount -= 1
+        if drained != nil, connections.isEmpty { finishDrain() }
+    }
+
+    func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    /// Counts `total` bytes as held for one unfinished body or message. False when all of them
+    /// together would be too many; the count is unchanged then.
+    func hold(_ total: Int, for held: inout Int) -> Bool {
+        let sum = counters.inboundByteCount + total - held
+        guard total <= held || sum <= configuration.limits.inboundByteCount else { return false }
+        counters.inboundByteCount = sum
+        held = total
+        return true
+    }
+
+    /// Counts nothing as held any more.
+    func release(_ held: inout Int) {
+        counters.inboundByteCount -= held
+        held = 0
+    }
+
+    // MARK: TLS
+
+    /// Reads the certificate and key files again; handshakes from now on use them.
+    ///
+    /// - Throws: `TransportError.badTLSFiles`; the old ones stay in use then.
+    package func reloadTLS() throws(TransportError) {
+        guard let handle, let files = configuration.tls else { return }
+        var reason = [CChar](repeating: 0, count: Int(HEARTH_REASON_SIZE))
+        guard hearth_listener_reload(handle, files.certificate, files.key, &reason) else {
+            throw .badTLSFiles(reason: text(reason))
+        }
+    }
+
+    // MARK: Closing
+
+    /// Closes the port; connections live on. Connections still in the backlog are refused.
+    package func stopAccepting() {
+        guard let handle else { return }
+        hearth_listener_stop(handle)
+    }
+
+    /// Closes the port, lets requests under way finish, sends every WebSocket a Close frame (1001),
+    /// and cuts what is left at the deadline. The listener is closed then, and `then` is called once
+    /// with the number of connections that had to be cut.
+    package func drain(within limit: Duration, then: @escaping @LoopActor (Int) -> Void) {
+        precondition(drained == nil && !isDraining, "a listener drains once")
+        isDraining = true
+        drained = then
+        stopAccepting()
+        for connection in connections { connection.drain() }
+        drainTimer = EventLoop.shared.after(limit) { [self] in cut() }
+        if connections.isEmpty {
+            // Not from within this call, so that the order of events is always the same.
+            drainTimer?.cancel()
+            drainTimer = EventLoop.shared.after(.zero) { [self] in finishDrain() }
+        }
+    }
+
+    /// Drains and waits for it. Returns the number of connections that had to be cut.
+    @discardableResult
+    package func drain(within limit: Duration) async -> Int {
+        await withCheckedContinuation { continuation in
+            drain(within: limit) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Cuts every connection at the end of the turn.
+    func cut() {
+        cutCount += connections.count
+        for connection in connections { connection.fail() }
+    }
+
+    private func finishDrain() {
+        guard let then = drained else { return }
+        drained = nil
+        drainTimer?.cancel()
+        // A turn later, when libuv has closed the sockets that use the C listener's TLS identity.
+        EventLoop.shared.after(.zero) { [self] in
+            close()
+            then(cutCount)
+        }
+    }
+
+    /// Frees what the loop holds for this listener.
+    func close() {
+        guard let handle else { return }
+        self.handle = nil
+        hearth_listener_free(handle)
+        EventLoop.shared.listeners.removeAll { $0 === self }
+        application = nil
+    }
+}
+
+extension EventLoop {
+    /// Seconds since 1970, for the Date header.
+    @LoopActor
+    static var unixSeconds: Int { time(nil) }
+}

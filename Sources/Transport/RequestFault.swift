@@ -1,0 +1,109 @@
+/// What is wrong with a request, so wrong that the application does not see it.
+///
+/// Each is answered with its status and a line of text, and the connection is closed: after most of
+/// them nobody can say where the next request begins.
+enum RequestFault: Error, Equatable {
+    case badRequestLine
+    case badTarget
+    case unsupportedVersion
+    /// A method nobody knows.
+    case unknownMethod
+    /// A method that HTTP knows and no route here has (CONNECT, TRACE).
+    case methodNotAllowed
+    /// A header line that is none; the line's number, the first after the request line being 1.
+    case badHeader(line: Int)
+    case bareLineFeed
+    case missingHost
+    case duplicateHost
+    case badContentLength
+    case duplicateContentLength
+    case contentLengthWithTransferEncoding
+    case unsupportedTransferEncoding
+    case lengthRequired
+    case unsupportedExpectation
+    case headTooLarge(limit: Int)
+    case targetTooLong(limit: Int)
+    case tooManyHeaders(limit: Int)
+    case bodyTooLarge(limit: Int)
+    case badChunk
+    case overloaded
+    case headTimeout
+    case bodyTimeout
+    case badUpgrade(String)
+    case unsupportedWebSocketVersion
+
+    var status: Int {
+        switch self {
+        case .badRequestLine, .badTarget, .badHeader, .bareLineFeed, .missingHost, .duplicateHost,
+            .badContentLength, .duplicateContentLength, .contentLengthWithTransferEncoding,
+            .badChunk,
+            .badUpgrade:
+            400
+        case .methodNotAllowed: 405
+        case .headTimeout, .bodyTimeout: 408
+        case .lengthRequired: 411
+        case .bodyTooLarge: 413
+        case .targetTooLong: 414
+        case .unsupportedExpectation: 417
+        case .unsupportedWebSocketVersion: 426
+        case .headTooLarge, .tooManyHeaders: 431
+        case .unknownMethod, .unsupportedTransferEncoding: 501
+        case .overloaded: 503
+        case .unsupportedVersion: 505
+        }
+    }
+
+    /// What the client did, and what would be right.
+    var text: String {
+        switch self {
+        case .badRequestLine:
+            "bad request line: expected METHOD, one space, target, one space, HTTP/1.1"
+        case .badTarget: "bad request target: expected an absolute path of percent-encoded UTF-8"
+        case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"
+        case .unknownMethod: "unknown method"
+        case .methodNotAllowed: "method not allowed"
+        case .badHeader(let line): "bad header in line \(line): expected name, colon, value"
+        case .bareLineFeed: "bad line end: lines end with CR LF"
+        case .missingHost: "the Host header is missing"
+        case .duplicateHost: "more than one Host header"
+        case .badContentLength: "bad Content-Length: expected decimal digits"
+        case .duplicateContentLength: "more than one Content-Length header"
+        case .contentLengthWithTransferEncoding:
+            "Content-Length and Transfer-Encoding exclude each other"
+        case .unsupportedTransferEncoding: "the only transfer encoding is chunked, in HTTP/1.1"
+        case .lengthRequired: "this method needs a Content-Length or Transfer-Encoding: chunked"
+        case .unsupportedExpectation: "the only expectation is 100-continue"
+        case .headTooLarge(let limit): "request line and headers are larger than \(limit) bytes"
+        case .targetTooLong(let limit): "the request line is longer than \(limit) bytes"
+        case .tooManyHeaders(let limit): "more than \(limit) headers"
+        case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
+        case .badChunk: "bad chunked encoding: expected a hexadecimal size, CR LF, data, CR LF"
+        case .overloaded: "too many unfinished requests; try again later"
+        case .headTimeout: "the request head did not arrive in time"
+        case .bodyTimeout: "the request body arrived too slowly"
+        case .badUpgrade(let what): "bad WebSocket handshake: \(what)"
+        case .unsupportedWebSocketVersion: "only WebSocket version 13 is spoken here"
+        }
+    }
+
+    var response: HTTPResponse {
+        switch self {
+        case .methodNotAllowed, .unknownMethod:
+            .text(
+                status,
+                text,
+                headers: [("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")]
+            )
+        case .unsupportedWebSocketVersion:
+            .text(
+                status,
+                text,
+                headers: [("Sec-WebSocket-Version", "13"), ("Upgrade", "websocket")]
+            )
+        case .overloaded:
+            .text(status, text, headers: [("Retry-After", "1")])
+        default:
+            .text(status, text)
+        }
+    }
+}

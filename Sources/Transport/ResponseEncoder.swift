@@ -1,0 +1,95 @@
+/// Writes response heads.
+enum ResponseEncoder {
+    /// How the body of a response is delimited.
+    enum Body: Equatable {
+        /// None, by the rules of HTTP; `byteCount` is what a GET would have sent, when known.
+        case none(byteCount: Int?)
+        case length(Int)
+        case chunked
+        /// Until the connection closes, for HTTP/1.0.
+        case untilClose
+    }
+
+    /// The status line, the given headers, and those that framing needs. `unixSeconds` is now.
+    static func head(
+        status: Int,
+        headers: [(name: String, value: String)],
+        body: Body,
+        keepsAlive: Bool,
+        unixSeconds: Int
+    ) -> [UInt8] {
+        var text = "HTTP/1.1 \(status) \(reason(status))\r\n"
+        text += "Date: \(HTTPDate.text(unixSeconds))\r\n"
+        for header in headers { text += "\(clean(header.name)): \(clean(header.value))\r\n" }
+        switch body {
+        case .none(let byteCount):
+            if let byteCount { text += "Content-Length: \(byteCount)\r\n" }
+        case .length(let byteCount): text += "Content-Length: \(byteCount)\r\n"
+        case .chunked: text += "Transfer-Encoding: chunked\r\n"
+        case .untilClose: break
+        }
+        text += keepsAlive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n"
+        return Array(text.utf8)
+    }
+
+    /// Values may repeat what a client sent, so a line break in one must not begin a header.
+    private static func clean(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return text }
+        let bytes = text.utf8.map { $0 < 0x20 || $0 == 0x7f ? 0x20 : $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func reason(_ status: Int) -> String {
+        reasons[status] ?? "Unknown"
+    }
+
+    private static let reasons: [Int: String] = [
+        100: "Continue", 101: "Switching Protocols", 200: "OK", 201: "Created", 202: "Accepted",
+        204: "No Content", 206: "Partial Content", 301: "Moved Permanently", 302: "Found",
+        303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict",
+        410: "Gone", 411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+        414: "URI Too Long", 415: "Unsupported Media Type", 417: "Expectation Failed",
+        422: "Unprocessable Content", 426: "Upgrade Required", 428: "Precondition Required",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large",
+        500: "Internal Server Error",
+        501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout",
+        505: "HTTP Version Not Supported", 507: "Insufficient Storage",
+    ]
+}
+
+/// The date format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The text of a time from 1970 on.
+    static func text(_ unixSeconds: Int) -> String {
+        let days = unixSeconds / 86400
+        let seconds = unixSeconds % 86400
+        let (year, month, day) = civil(days)
+        return "\(weekdays[days % 7]), \(two(day)) \(months[month - 1]) \(year) "
+            + "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60)) GMT"
+    }
+
+    private static func two(_ number: Int) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+
+    /// Days since 1970 to a date of the Gregorian calendar, with years that begin in March.
+    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}

@@ -1,0 +1,75 @@
+/// One WebSocket text frame, or several in a row, framed once and then shared by the queues of all
+/// receivers.
+///
+/// A struct around one immutable array, so that a copy is a reference.
+///
+///     0x81 | length (7 bits; 126: 16 bits follow; 127: 64 bits follow) | payload, unmasked
+package struct SharedFrame: Sendable {
+    private(set) var bytes: [UInt8]
+    /// Text frames in `bytes`.
+    private(set) var frameCount = 1
+
+    /// Frames `text`, which must be valid UTF-8 and not empty: some clients read an empty frame as
+    /// a segment count of nought and swallow what follows.
+    package init(text: [UInt8]) {
+        precondition(!text.isEmpty, "a text frame has a payload")
+        bytes = Self.frame(.text, text)
+    }
+
+    /// Frames `text`, which must not be empty.
+    package init(text: String) {
+        self.init(text: Array(text.utf8))
+    }
+
+    /// Adds another frame behind, for receivers that get both.
+    package mutating func append(_ next: SharedFrame) {
+        bytes += next.bytes
+        frameCount += next.frameCount
+    }
+
+    /// Bytes on the wire, header included.
+    package var byteCount: Int { bytes.count }
+
+    /// A whole frame of `operation` as a server sends it.
+    static func frame(_ operation: FrameOperation, _ payload: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(payload.count + 10)
+        bytes.append(0x80 | operation.rawValue)
+        switch payload.count {
+        case ..<126:
+            bytes.append(UInt8(payload.count))
+        case ..<65536:
+            bytes.append(126)
+            bytes.append(UInt8(payload.count >> 8))
+            bytes.append(UInt8(payload.count & 0xff))
+        default:
+            bytes.append(127)
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8((payload.count >> shift) & 0xff))
+            }
+        }
+        bytes += payload
+        return bytes
+    }
+
+    /// A Close frame. `reason` is cut to the 123 bytes a control frame has room for.
+    static func close(code: UInt16, reason: String) -> [UInt8] {
+        var payload = [UInt8(code >> 8), UInt8(code & 0xff)]
+        for scalar in reason.unicodeScalars {
+            let encoded = UTF8.encode(scalar).map { Array($0) } ?? []
+            guard payload.count + encoded.count <= 125 else { break }
+            payload += encoded
+        }
+        return frame(.close, payload)
+    }
+}
+
+/// The operation codes of RFC 6455, section 5.2.
+enum FrameOperation: UInt8 {
+    case continuation = 0
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+}

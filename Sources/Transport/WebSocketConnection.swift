@@ -1,0 +1,273 @@
+/// One open WebSocket.
+@LoopActor
+package final class WebSocketConnection {
+    /// Why a WebSocket is over.
+    package enum CloseCause: Equatable, Sendable {
+        /// The peer's Close frame; nil when it gave no code.
+        case peerClosed(code: UInt16?)
+        /// `close(code:)` was called here, or the listener drains (1001).
+        case closedHere(code: UInt16)
+        /// The socket ended without a Close frame.
+        case socketEnded
+        /// The peer broke the protocol or a limit and was told so with this code.
+        case peerFault(code: UInt16)
+        /// More waited for the peer than the queue may hold.
+        case slowReader(waitingByteCount: Int)
+        /// The peer took too little of what was sent for too long.
+        case stalled
+        /// The peer was silent, pings unanswered.
+        case silent
+        /// `drop()` was called here.
+        case dropped
+    }
+
+    private enum State {
+        case open
+        /// Our Close frame is queued; theirs has not come.
+        case closing
+        case over
+    }
+
+    /// Unique among the connections and exchanges of its listener.
+    package let id: UInt64
+    /// The other end: a numeric address.
+    package let peerAddress: String
+    /// The application's own; not looked at.
+    package var userData: AnyObject?
+    /// Why the WebSocket is over; nil while it is open.
+    package var closeCause: CloseCause? { cause }
+
+    /// Kept apart from its accessor: what only this file can reach needs no check of exclusive access.
+    private var cause: CloseCause?
+    private let listener: Listener
+    /// Nil when the socket is gone. Not `weak`, which would make every retain of it slow.
+    private var connection: Connection?
+    private var reader: FrameReader
+    private var state = State.open
+    /// Whether the application has been told that this is over.
+    private var isClosedTold = false
+    private var lastReceived: UInt64 = 0
+    private var isPingSent = false
+    private var heldByteCount = 0
+
+    init(_ connection: Connection) {
+        id = connection.id
+        peerAddress = connection.peer.address
+        listener = connection.listener
+        self.connection = connection
+        reader = FrameReader(messageByteLimit: connection.limits.messageByteCount)
+    }
+
+    /// Whether messages still go both ways.
+    package var isOpen: Bool { state == .open && cause == nil }
+
+    /// Bytes queued and not yet taken by the socket; streams count with the chunk at hand only.
+    package var queuedByteCount: Int { connection?.output.byteCount ?? 0 }
+
+    // MARK: Sending
+
+    /// Queues a frame, which leaves at the end of the turn. Ignored once the WebSocket is over.
+    ///
+    /// When more than the limit then waits behind the message being sent, and the socket takes no
+    /// more, the connection is cut and `closeCause` says `slowReader`.
+    package func send(_ frame: SharedFrame) {
+        guard isOpen else { return }
+        listener.counters.sentFrameCount += frame.frameCount
+        enqueue(frame.bytes)
+    }
+
+    /// Queues frames that are pulled as the socket drains; later ones wait behind the last of them.
+    ///
+    /// `next` is asked whenever all before was taken by the socket; after `.wait` not before
+    /// `resumeStream`. Frames of a stream do not count against the queue limit.
+    package func sendStream(_ next: @escaping @LoopActor () -> StreamStep<SharedFrame>) {
+        guard isOpen else { return }
+        let listener = listener
+        connection?.enqueue(
+            OutputSource {
+                switch next() {
+                case .next(let frame):
+                    listener.counters.sentFrameCount += 1
+                    return .next(frame.bytes)
+                case .wait: return .wait
+                case .end: return .end
+                }
+            }
+        )
+    }
+
+    /// Says that a stream which answered `.wait` has more.
+    package func resumeStream() {
+        connection?.markDirty()
+    }
+
+    private func enqueue(_ bytes: [UInt8]) {
+        guard let connection else { return }
+        // Nearly always the whole queue is within the limit, and what waits need not be worked out.
+        let byteCount = connection.enqueue(bytes)
+        guard byteCount > connection.limits.queueByteCount,
+            connection.output.waitingByteCount > connection.limits.queueByteCount
+        else { return }
+        // A burst within one turn is not the reader's fault: the socket may well take it.
+        if !connection.isBlocked { connection.flush() }
+        checkQueue()
+    }
+
+    /// Cuts a reader for whom too much waits while its socket takes no more.
+    func checkQueue() {
+        guard let connection, connection.isBlocked, cause == nil else { return }
+        let waiting = connection.output.waitingByteCount
+        guard waiting > connection.limits.queueByteCount else { return }
+        listener.counters.slowReaderCount += 1
+        note(.slowReader(waitingByteCount: waiting))
+        connection.fail()
+    }
+
+    // MARK: Closing
+
+    /// Sends a Close frame behind everything queued. The peer has a few seconds to answer it.
+    ///
+    /// `closed` is told at the end of the turn, never from within this call.
+    package func close(code: UInt16 = 1000, reason: String = "") {
+        guard isOpen, let connection else { return }
+        state = .closing
+        note(.closedHere(code: code))
+        connection.enqueue(SharedFrame.close(code: code, reason: reason))
+        connection.setDeadline(EventLoop.shared.now + connection.timeouts.goodbye.nanoseconds)
+        EventLoop.shared.flusher.resume(connection)
+    }
+
+    /// Cuts the connection without a Close frame, at the end of the turn.
+    package func drop() {
+        note(.dropped)
+        connection?.fail()
+    }
+
+    /// Keeps the first cause: what follows from it is no cause.
+    func note(_ cause: CloseCause) {
+        if self.cause == nil { self.cause = cause }
+    }
+
+    func runDeferred() {
+        if cause != nil { tellClosed() }
+    }
+
+    private func tellClosed() {
+        guard !isClosedTold else { return }
+        isClosedTold = true
+        listener.release(&heldByteCount)
+        listener.counters.openWebSocketCount -= 1
+        listener.application?.closed(self)
+    }
+
+    // MARK: Receiving
+
+    /// Tells the application, then reads what came along with the handshake.
+    func open(_ head: RequestHead, _ rest: [UInt8]) {
+        listener.counters.webSocketCount += 1
+        listener.counters.openWebSocketCount += 1
+        if let connection {
+            connection.setDeadline(EventLoop.shared.now + connection.timeouts.ping.nanoseconds)
+        }
+        lastReceived = EventLoop.shared.now
+        listener.application?.opened(self, head)
+        rest.withUnsafeBufferPointer { received($0) }
+    }
+
+    func received(_ bytes: UnsafeBufferPointer<UInt8>) {
+        lastReceived = EventLoop.shared.now
+        if isPingSent, state == .open {
+            isPingSent = false
+            if let connection {
+                connection.setDeadline(lastReceived + connection.timeouts.ping.nanoseconds)
+            }
+        }
+        var offset = 0
+        do throws(FrameFault) {
+            while state != .over, connection?.isActive == true {
+                let rest = UnsafeBufferPointer(rebasing: bytes[offset...])
+                let (event, consumed) = try reader.read(rest)
+                offset += consumed
+                if case .needsMore = event { break }
+                handle(event)
+            }
+            guard listener.hold(reader.heldByteCount, for: &heldByteCount) else {
+                throw .overloaded
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func handle(_ event: FrameReader.Event) {
+        switch event {
+        case .needsMore, .pong: break
+        case .message(let message):
+            guard isOpen else { return }
+            listener.counters.receivedFrameCount += 1
+            listener.application?.received(self, message)
+        case .ping(let payload):
+            guard isOpen else { return }
+            enqueue(SharedFrame.frame(.pong, payload))
+        case .close(let code):
+            peerClosed(code)
+        }
+    }
+
+    private func peerClosed(_ code: UInt16?) {
+        let isAnswer = state == .closing
+        state = .over
+        note(.peerClosed(code: code))
+        if !isAnswer {
+            connection?.enqueue(
+                code.map { SharedFrame.close(code: $0, reason: "") }
+                    ?? SharedFrame.frame(.close, [])
+            )
+        }
+        connection?.finish()
+        tellClosed()
+    }
+
+    private func fail(_ fault: FrameFault) {
+        listener.counters.badFrameCount += 1
+        let isTold = state == .closing
+        state = .over
+        note(.peerFault(code: fault.rawValue))
+        if !isTold {
+            connection?.enqueue(SharedFrame.close(code: fault.rawValue, reason: fault.text))
+        }
+        connection?.finish()
+        tellClosed()
+    }
+
+    // MARK: Time and end
+
+    func deadlinePassed(_ now: UInt64) {
+        guard let connection else { return }
+        guard state == .open else {
+            connection.fail()
+            return
+        }
+        let ping = connection.timeouts.ping.nanoseconds
+        let hangup = connection.timeouts.hangup.nanoseconds
+        if isPingSent {
+            listener.counters.timeoutCount += 1
+            note(.silent)
+            connection.fail()
+        } else if now - lastReceived < ping {
+            connection.setDeadline(lastReceived + ping)
+        } else {
+            // From now, and not from the last frame: a loop that was held up has asked nobody yet.
+            isPingSent = true
+            enqueue(SharedFrame.frame(.ping, []))
+            connection.setDeadline(now + (hangup > ping ? hangup - ping : ping))
+        }
+    }
+
+    func ended() {
+        note(.socketEnded)
+        state = .over
+        connection = nil
+        tellClosed()
+    }
+}

@@ -1,0 +1,224 @@
+import Glibc
+import Synchronization
+
+@testable import Transport
+
+/// Runs `body` on the loop and waits for its result, from a test's own thread.
+func onLoop<Result: Sendable>(_ body: @escaping @Sendable @LoopActor () -> Result) -> Result {
+    EventLoop.shared.startThread()
+    let box = Waiter<Result>()
+    EventLoop.shared.enqueue { box.fulfil(body()) }
+    return box.wait()
+}
+
+/// A value that one thread waits for and another brings. Waiting more than 20 seconds is a bug.
+final class Waiter<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let semaphore = Semaphore()
+
+    func fulfil(_ value: Value) {
+        self.value.withLock { $0 = value }
+        semaphore.signal()
+    }
+
+    func wait() -> Value {
+        semaphore.wait()
+        guard let value = value.withLock({ $0 }) else { preconditionFailure("fulfilled before") }
+        return value
+    }
+}
+
+/// A POSIX semaphore that gives up after 20 seconds.
+final class Semaphore: @unchecked Sendable {
+    // Owned by this object; the semaphore synchronises itself.
+    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(handle, 0, 0) }
+
+    deinit {
+        sem_destroy(handle)
+        handle.deallocate()
+    }
+
+    func signal() { sem_post(handle) }
+
+    func wait() {
+        var deadline = timespec()
+        clock_gettime(CLOCK_REALTIME, &deadline)
+        deadline.tv_sec += 20
+        while sem_timedwait(handle, &deadline) != 0 {
+            precondition(errno == EINTR, "waited too long for the loop")
+        }
+    }
+}
+
+/// A server whose routes show what the transport does.
+@LoopActor
+final class TestApplication: TransportApplication {
+    var webSockets: [WebSocketConnection] = []
+    var closedCauses: [WebSocketConnection.CloseCause] = []
+    var heldExchanges: [HTTPExchange] = []
+    var abortedCount = 0
+    var judgedCount = 0
+    var turnCount = 0
+    var pulledCount = 0
+    /// Told with every event, so that a test can wait for one.
+    var observer: (@LoopActor (String) -> Void)?
+
+    nonisolated init() {}
+
+    func judge(_ head: RequestHead) -> Verdict {
+        judgedCount += 1
+        switch head.pathSegments.first {
+        case "forbidden": return .refuse(.text(403, "no entry"))
+        case "ws": return .accept()
+        case "events": return .accept(subprotocol: "hearth.events.v1")
+        default:
+            return head.isWebSocketUpgrade ? .refuse(.text(404, "no WebSocket here")) : .accept()
+        }
+    }
+
+    func opened(_ connection: WebSocketConnection, _ head: RequestHead) {
+        webSockets.append(connection)
+        if let greeting = head.queryValue("greet") { connection.send(SharedFrame(text: greeting)) }
+        observer?("opened")
+    }
+
+    func received(_ connection: WebSocketConnection, _ message: [UInt8]) {
+        let text = String(decoding: message, as: UTF8.self)
+        switch text {
+        case "close me": connection.close(code: 4001, reason: "as asked")
+        case "drop me": connection.drop()
+        default:
+            connection.send(SharedFrame(text: message.isEmpty ? Array("(empty)".utf8) : message))
+        }
+        observer?("received \(text.prefix(40))")
+    }
+
+    func closed(_ connection: WebSocketConnection) {
+        webSockets.removeAll { $0 === connection }
+        if let cause = connection.closeCause { closedCauses.append(cause) }
+        observer?("closed")
+    }
+
+    func request(_ exchange: HTTPExchange) {
+        let head = exchange.head
+        switch head.pathSegments.first {
+        case "hold":
+            heldExchanges.append(exchange)
+            observer?("held")
+        case "big":
+            let count = Int(head.queryValue("bytes") ?? "") ?? 0
+            exchange.respond(
+                HTTPResponse(status: 200, body: [UInt8](repeating: 0x61, count: count))
+            )
+        case "stream": stream(exchange)
+        case "sum":
+            let sum = exchange.body.reduce(UInt32(7)) { $0 &* 31 &+ UInt32($1) }
+            exchange.respond(.text(200, "\(exchange.body.count) \(sum)"))
+        case "empty": exchange.respond(HTTPResponse(status: 204))
+        case "header":
+            exchange.respond(
+                HTTPResponse(status: 200, headers: [("X-Echo", head.queryValue("value") ?? "")])
+            )
+        default: exchange.respond(describe(exchange))
+        }
+    }
+
+    func aborted(_ exchange: HTTPExchange) {
+        abortedCount += 1
+        observer?("aborted")
+    }
+
+    func turnEnded() { turnCount += 1 }
+
+    /// One line for each part of the request.
+    private func describe(_ exchange: HTTPExchange) -> HTTPResponse {
+        let head = exchange.head
+        var lines = ["\(head.method) \(head.rawTarget)", "path \(head.pathSegments)"]
+        lines += head.query.map { "query \($0.name)=\($0.value)" }
+        lines += [
+            "host \(head.host)", "body \(String(decoding: exchange.takeBody(), as: UTF8.self))",
+        ]
+        if let probe = head.header("x-probe") { lines.append("probe \(probe)") }
+        return .text(200, lines.joined(separator: "\n"))
+    }
+
+    private func stream(_ exchange: HTTPExchange) {
+        let count = Int(exchange.head.queryValue("chunks") ?? "") ?? 3
+        let size = Int(exchange.head.queryValue("size") ?? "") ?? 4
+        let promised = exchange.head.queryValue("promise").flatMap { Int($0) }
+        var given = 0
+        exchange.respondStream(
+            status: 200,
+            headers: [("Content-Type", "text/plain")],
+            byteCount: promised
+        ) { [self] in
+            guard given < count else { return .end }
+            given += 1
+            pulledCount += 1
+            return .next([UInt8](repeating: 0x30 + UInt8(given % 10), count: size))
+        }
+    }
+}
+
+/// A listener of its own on the process's loop, closed when the test lets it go.
+final class TestServer: Sendable {
+    let application = TestApplication()
+    let listener: Listener
+    let port: Int
+
+    init(_ configure: (inout TransportConfiguration) -> Void = { _ in }) throws {
+        var configuration = TransportConfiguration()
+        configuration.port = 0
+        configure(&configuration)
+        let (application, settings) = (application, configuration)
+        let made = onLoop { () -> Result<Listener, TransportError> in
+            do throws(TransportError) {
+                return .success(try Listener(settings, application: application))
+            } catch {
+                return .failure(error)
+            }
+        }
+        listener = try made.get()
+        let listener = listener
+        port = onLoop { listener.port }
+    }
+
+    deinit {
+        let listener = listener
+        EventLoop.shared.enqueue {
+            if !listener.isDraining { listener.drain(within: .zero) { _ in } }
+        }
+    }
+
+    var counters: TransportCounters {
+        let listener = listener
+        return onLoop { listener.counters }
+    }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable @LoopActor (TestApplication) -> Value)
+        -> Value
+    {
+        let application = application
+        return onLoop { body(application) }
+    }
+
+    /// Waits until `condition` holds, looking again after every event of the application.
+    func wait(until condition: @escaping @Sendable @LoopActor (TestApplication) -> Bool) {
+        let application = application
+        let waiter = Waiter<Bool>()
+        EventLoop.shared.enqueue {
+            guard !condition(application) else {
+                waiter.fulfil(true)
+                return
+            }
+            application.observer = { _ in
+                guard condition(application) else { return }
+                application.observer = nil
+                waiter.fulfil(true)
+            }
+        }
+        _ = waiter.wait()
+    }
+}
