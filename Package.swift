@@ -30,6 +30,13 @@ func tests(
 
 let package = Package(
     name: "hearth",
+    products: [
+        .executable(name: "hearth", targets: ["hearth"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
     targets: [
         .systemLibrary(
             name: "CLibwebsockets",
@@ -55,6 +62,23 @@ let package = Package(
             linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")],
         ),
         .target(name: "Transport", dependencies: ["CTransport"], swiftSettings: strict),
+        .target(
+            name: "DatabaseServer",
+            dependencies: [
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "Tokens", "DatabaseCore",
+                "WriteAheadLog", "Transport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict,
+        ),
+        .executableTarget(
+            name: "hearth",
+            dependencies: [
+                "DatabaseServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+        ),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
@@ -71,5 +95,11 @@ let package = Package(
         ),
         tests(of: "WriteAheadLog", exclude: ["Specs"]),
         tests(of: "Transport"),
+        tests(
+            of: "DatabaseServer",
+            "JSONTree",
+            "Tokens",
+            .product(name: "Logging", package: "swift-log")
+        ),
     ]
 )

@@ -1,0 +1,26 @@
+import Glibc
+import JSONTree
+
+/// The only reader of the system's clock.
+enum Clock {
+    /// Milliseconds since 1970, UTC.
+    static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let milliseconds = Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+        return Timestamp(milliseconds: milliseconds)
+    }
+}
+
+/// The only source of randomness.
+enum Randomness {
+    /// 24 unguessable characters that need no encoding in an address.
+    static func identifier() -> String {
+        let alphabet = Array(
+            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_".utf8
+        )
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<24).map { _ in alphabet[Int.random(in: 0..<64, using: &generator)] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

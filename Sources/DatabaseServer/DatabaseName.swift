@@ -1,0 +1,105 @@
+/// The name of one database (`ns`): 1 to 63 of `a-z`, `0-9` and `-`.
+///
+/// Lower-cased when made, since clients compare names without case. Never used raw as a file name.
+package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The name's text.
+    package let text: String
+
+    /// Characters in a name: one label of a domain name, which it may become.
+    package static let length = 1...63
+
+    /// The name of the database of a server that is told nothing.
+    package static let standard = DatabaseName(unchecked: "default")
+
+    /// - Throws: `DatabaseNameError` that says what is wrong with `text`.
+    package init(_ text: String) throws(DatabaseNameError) {
+        guard Self.length.contains(text.utf8.count) else {
+            throw .length(byteCount: text.utf8.count)
+        }
+        let lowered = text.utf8.map { byte in
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        for (offset, byte) in lowered.enumerated() {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"):
+                continue
+            default:
+                throw .forbiddenCharacter(offset: offset)
+            }
+        }
+        self.init(unchecked: String(decoding: lowered, as: UTF8.self))
+    }
+
+    private init(unchecked text: String) {
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    package static func < (one: DatabaseName, other: DatabaseName) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+}
+
+/// Why a text is not the name of a database.
+package enum DatabaseNameError: Error, Equatable, Sendable, CustomStringConvertible {
+    case length(byteCount: Int)
+    /// `offset` counts bytes from 0.
+    case forbiddenCharacter(offset: Int)
+
+    /// The fault for people, as it follows "the database name".
+    package var description: String {
+        switch self {
+        case .length(let byteCount): "has \(byteCount) characters; it must have 1 to 63"
+        case .forbiddenCharacter(let offset):
+            "has a bad character at position \(offset + 1); it may have a-z, 0-9 and -"
+        }
+    }
+}
+
+/// Which database a request means.
+package struct DatabaseSelection: Sendable, Equatable {
+    /// The one meant by a request that names none.
+    package var standard: DatabaseName = .standard
+    /// Databases by the whole host they are served under.
+    package var hosts: [Authority.Host: DatabaseName] = [:]
+    /// Serves `NAME.domain` as database NAME; lower-cased, without a leading dot.
+    package var domain: String?
+    /// Other names of databases; followed once, not in chains.
+    package var aliases: [DatabaseName: DatabaseName] = [:]
+
+    package init() {}
+
+    /// The database of a request: `ns`, else the host map, else the label before the domain or before
+    /// `.localhost`, else the standard one.
+    ///
+    /// - Parameters:
+    ///   - ns: The query parameter, percent-decoded; the first when there are several.
+    ///   - host: The `Host` header. One that cannot be read names no database.
+    /// - Returns: The database's name, which need not exist.
+    /// - Throws: `DatabaseNameError` when what stands in the database's place is no name.
+    package func database(ns: String?, host: String?) throws(DatabaseNameError) -> DatabaseName {
+        let name = try named(ns: ns, host: host)
+        return aliases[name] ?? name
+    }
+
+    private func named(ns: String?, host: String?) throws(DatabaseNameError) -> DatabaseName {
+        if let ns { return try DatabaseName(ns) }
+        guard let host, let authority = Authority(host) else { return standard }
+        if let database = hosts[authority.host] { return database }
+        guard case .name(let name) = authority.host else { return standard }
+        for suffix in [domain, "localhost"] {
+            guard let suffix, let label = Self.label(of: name, before: suffix) else { continue }
+            return try DatabaseName(label)
+        }
+        return standard
+    }
+
+    /// The one label of `name` before `suffix`: `chat` of `chat.localhost`; nil when there are none or more.
+    private static func label(of name: String, before suffix: String) -> String? {
+        guard name.hasSuffix("." + suffix) else { return nil }
+        let label = name.dropLast(suffix.count + 1)
+        return label.contains(".") ? nil : String(label)
+    }
+}

@@ -1,0 +1,60 @@
+import Dispatch
+import Synchronization
+
+/// The one way to reach a thread: a bounded queue that is emptied as a whole.
+///
+/// Posting never blocks. The thread that owns the other end takes everything that has arrived since
+/// it last looked, which is what makes group commit a batch.
+final class Mailbox<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let arrival = DispatchSemaphore(value: 0)
+    private let limit: Int
+    /// Messages for which memory is kept between two looks.
+    private let keptCount = 1_024
+
+    /// - Parameter limit: messages that may wait.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether the message was taken: not when the mailbox is full or closed.
+    func post(_ message: Message) -> Bool {
+        let (isTaken, wasEmpty) = state.withLock { state in
+            if state.isClosed || state.messages.count >= limit { return (false, false) }
+            state.messages.append(message)
+            return (true, state.messages.count == 1)
+        }
+        if wasEmpty { arrival.signal() }
+        return isTaken
+    }
+
+    /// Lets the owner finish what has arrived and then end.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        arrival.signal()
+    }
+
+    /// Waits for messages and puts them all in place of `messages`; false when closed and empty.
+    ///
+    /// What `messages` held is let go, and its memory takes the next ones.
+    func takeAll(_ messages: inout [Message]) -> Bool {
+        messages.removeAll(keepingCapacity: messages.count <= keptCount)
+        while true {
+            let isClosed = state.withLock { state in
+                swap(&state.messages, &messages)
+                return state.isClosed
+            }
+            if !messages.isEmpty { return true }
+            if isClosed { return false }
+            arrival.wait()
+        }
+    }
+
+    /// Messages that wait now.
+    var count: Int { state.withLock { $0.messages.count } }
+}

@@ -1,0 +1,252 @@
+import DatabaseCore
+import JSONTree
+import Glibc
+import Logging
+import SecurityRules
+import Transport
+import WireProtocol
+
+/// The shell around the engine: takes what sockets bring to `step`, and does what it answers.
+///
+/// Everything in it runs on the loop; other threads are reached through the mailboxes of the commit
+/// writer and the worker, and answer through `EventLoop.enqueue`.
+@LoopActor
+final class Server {
+    let engine: DatabaseEngine
+    let configuration: Configuration
+    let log: Logger
+    let commits: CommitWriter
+    /// nil when nothing is kept on disk.
+    let checkpointer: Checkpointer?
+    let worker: Worker
+    var credentials: CredentialDesk
+    let originGuard: OriginGuard
+    var files: WatchedFiles
+    /// Set once the port is open.
+    var listener: Listener?
+    var timers: [LoopTimer] = []
+    /// Ends the other threads and seals the log; called once nobody is connected any more.
+    var whenDrained: () -> Void = {}
+    /// Whether all that recovery left to do is done and durable.
+    var isReady = false
+    /// Set once the server is on its way out: probes say so, and nothing new begins.
+    var isStopping = false
+
+    /// Set once the log is sealed: what still comes in is nobody's business any more.
+    var isSealed = false
+
+    var connections = ConnectionTable()
+    var exchanges: [RequestID: PendingExchange] = [:]
+    var pushIDs: PushIDGenerator
+    var counts = ServerCounts()
+    private var turnIsAsked = false
+    /// Memory for the effects of the next step.
+    private var spareEffects: [Effect] = []
+
+    var isSpaceLow = false
+    var isLogBehind = false
+    var logCondition = LogCondition.ready
+    var isCheckpointing = false
+    /// `counts.commitBytes` when the last checkpoint was begun.
+    var checkpointedCommitBytes = 0
+    var lastCheckpointByteCount = 0
+
+    /// Bytes of commits after which a checkpoint is due; with a large tree, half its size.
+    static let checkpointByteCount = 32 << 20
+
+    /// Bytes of large messages that one session may park: four of the greatest size.
+    static let parkedByteCount = 64 << 20
+    /// Messages below this are not counted: the engine parks 10,000 of them at most.
+    static let smallMessageByteCount = 4_096
+
+    /// Effects for which memory is kept between steps.
+    private static let keptEffectCount = 1_024
+
+    /// Steps of long work between two looks at the sockets: about 20 ms.
+    static let stepsPerTurn = 20_000
+
+    init(
+        engine: DatabaseEngine,
+        configuration: Configuration,
+        commits: CommitWriter,
+        checkpointer: Checkpointer?,
+        worker: Worker,
+        credentials: CredentialDesk,
+        log: Logger,
+    ) {
+        self.engine = engine
+        self.configuration = configuration
+        self.commits = commits
+        self.checkpointer = checkpointer
+        self.worker = worker
+        self.credentials = credentials
+        self.log = log
+        originGuard = configuration.originGuard
+        files = WatchedFiles(configuration)
+        pushIDs = PushIDGenerator(seed: .random(in: 0...UInt64.max))
+    }
+
+    /// Finishes recovery, starts the clockwork, and says that the server is ready once what
+    /// recovery had to do is durable.
+    func began(port: Int) {
+        var effects: [Effect] = []
+        engine.recovered(now: Clock.now(), effects: &effects)
+        perform(effects)
+        let loop = EventLoop.shared
+        timers.append(loop.every(.seconds(1)) { [weak self] in self?.tick() })
+        if case .interval(let milliseconds) = configuration.durability {
+            timers.append(
+                loop.every(.milliseconds(milliseconds)) { [weak self] in self?.commits.sync() }
+            )
+        }
+        loop.onSignal(SIGTERM) { [weak self] in self?.stop() }
+        loop.onSignal(SIGINT) { [weak self] in self?.stop() }
+        loop.onSignal(SIGHUP) { [weak self] in self?.reloadAll() }
+        commits.barrier { _, _ in
+            loop.enqueue { [weak self] in self?.becomeReady(port: port) }
+        }
+    }
+
+    private func becomeReady(port: Int) {
+        isReady = true
+        let line = ReadyLine(configuration, port: port)
+        log.notice("ready", metadata: line.metadata)
+        line.print()
+    }
+
+    /// Takes one input to the engine and performs what comes out of it.
+    func step(_ input: Input) {
+        if isSealed { return }
+        // A step that an effect of this one brings about finds no memory and makes its own.
+        var effects = spareEffects
+        spareEffects = []
+        engine.step(input, now: Clock.now(), effects: &effects)
+        perform(effects)
+        effects.removeAll(keepingCapacity: effects.count <= Server.keptEffectCount)
+        spareEffects = effects
+    }
+
+    /// Takes in an answer that was found at once, when the effects under way are done.
+    ///
+    /// A step within a step would nest as deep as a client has credentials parked, 10,000 at most, and
+    /// the stack ends before that.
+    private func stepLater(_ input: Input) {
+        EventLoop.shared.enqueue { [weak self] in self?.step(input) }
+    }
+
+    /// Does what the engine said, in order.
+    func perform(_ effects: [Effect]) {
+        var held: HeldPush?
+        for effect in effects {
+            guard case .send(let message, let receivers) = effect else {
+                send(&held)
+                perform(effect)
+                continue
+            }
+            send(message, to: receivers, &held)
+        }
+        send(&held)
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .send(let message, let receivers): send(message, to: receivers)
+        case .close(let connection, let reason): close(connection, reason)
+        case .respond(let request, let response): respond(response, to: request)
+        case .append(let record): append(record)
+        case .verify(let inquiry, let token): verify(token, inquiry)
+        case .hash(let inquiry, let node): hash(node, inquiry)
+        case .release(let node): worker.post(.release(node))
+        case .note(let note): write(note)
+        }
+    }
+
+    // MARK: - Threads
+
+    private func append(_ record: CommitRecord) {
+        counts.commits += 1
+        counts.commitBytes += record.payload.count
+        commits.append(record)
+    }
+
+    /// The log has everything of these databases up to these commits.
+    func flushed(_ commits: [(database: DatabaseID, through: CommitNumber)]) {
+        for (database, number) in commits { step(.flushed(database, through: number)) }
+    }
+
+    private func verify(_ token: String, _ inquiry: InquiryID) {
+        switch credentials.judge(token) {
+        case .decided(let outcome):
+            stepLater(.verified(inquiry, outcome))
+        case .mustVerify(let verifier):
+            let isTaken = worker.post(
+                .verify(token, verifier) { outcome in
+                    EventLoop.shared.enqueue { [weak self] in
+                        self?.step(.verified(inquiry, outcome))
+                    }
+                }
+            )
+            if !isTaken {
+                let busy = CredentialRefusal.invalid("Too many tokens are being checked; try again")
+                stepLater(.verified(inquiry, .refused(busy)))
+            }
+        }
+    }
+
+    private func hash(_ node: Node, _ inquiry: InquiryID) {
+        let isTaken = worker.post(
+            .hash(node) { hash in
+                EventLoop.shared.enqueue { [weak self] in self?.step(.hashed(inquiry, hash)) }
+            }
+        )
+        // An empty text is the hash of nothing, so the put is answered as stale and tried again.
+        if !isTaken { stepLater(.hashed(inquiry, "")) }
+    }
+
+    // MARK: - Long work
+
+    /// Asks for room for long work once the turn is over.
+    func workIfNeeded() {
+        guard engine.hasWork, !turnIsAsked else { return }
+        turnIsAsked = true
+        EventLoop.shared.enqueue { [weak self] in
+            self?.turnIsAsked = false
+            self?.step(.turn(steps: Server.stepsPerTurn))
+        }
+    }
+
+    private func write(_ note: Note) {
+        switch note {
+        case .refused(let database, let path, let operation, let uid):
+            log.debug(
+                "refused",
+                metadata: [
+                    "database": "\(database)", "path": "\(path)", "operation": "\(operation)",
+                    "uid": "\(uid ?? "-")",
+                ]
+            )
+        case .onDisconnectRefused(let database, let path, _):
+            log.warning(
+                "the rules refused an on-disconnect write; it is dropped",
+                metadata: ["database": "\(database)", "path": "\(path)"]
+            )
+        case .listensRevoked(let database, let count):
+            log.info(
+                "listens revoked",
+                metadata: ["database": "\(database)", "count": "\(count)"]
+            )
+        case .rulesReplaced(let database):
+            log.notice("rules in force are new", metadata: ["database": "\(database)"])
+        }
+    }
+}
+
+/// What the server has counted since it began, beside the counts of engine and transport.
+struct ServerCounts {
+    var commits = 0
+    var commitBytes = 0
+    var checkpoints = 0
+    var requests = 0
+    var messages = 0
+    var malformedMessages = 0
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import DatabaseServer
+
+/// The command line's root.
+struct Hearth: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hearth",
+        abstract: "A realtime JSON-tree database server for Firebase clients.",
+        discussion: """
+            Examples:
+              hearth serve --dev               develop on 127.0.0.1:9000
+              hearth serve --rules rules.json  production, behind security rules
+              hearth rules check rules.json    are these rules sound?
+              hearth log verify hearth-data    is this data folder sound?
+
+            Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+            """,
+        version: Version.text,
+        subcommands: [
+            ServeCommand.self, LogCommand.self, RulesCommand.self, VersionCommand.self,
+        ],
+    )
+}
+
+/// `hearth version`.
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "version",
+        abstract: "Print the version.",
+    )
+
+    func run() {
+        print("hearth \(Version.text)")
+    }
+}
+
+extension CommandOutcome {
+    /// Prints what is to be said, and ends the process when the command did not succeed.
+    func report() throws {
+        if !output.isEmpty { print(output) }
+        if !errors.isEmpty { StandardError.print(errors) }
+        guard exitCode == 0 else { throw ExitCode(exitCode) }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import DatabaseServer
+
+/// `hearth log ...`.
+struct LogCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Look into a data folder, check it, save what can be saved.",
+        subcommands: [Inspect.self, Verify.self, Salvage.self],
+    )
+
+    struct Inspect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List segments, checkpoints and databases; changes nothing."
+        )
+
+        @Argument(help: "The data folder.")
+        var folder = "hearth-data"
+
+        @Flag(help: "List every commit too.")
+        var records = false
+
+        func run() throws {
+            try FolderCommands.inspect(folder, listRecord: records ? { print($0) } : nil).report()
+        }
+    }
+
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Read everything and tell all damage; exit code 1 when there is some."
+        )
+
+        @Argument(help: "The data folder.")
+        var folder = "hearth-data"
+
+        func run() throws {
+            try FolderCommands.verify(folder).report()
+        }
+    }
+
+    struct Salvage: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copy all that is intact into a new folder; the damaged one is only read.",
+            discussion: "Exit code 1 when something that was acknowledged is lost.",
+        )
+
+        @Argument(help: "The damaged data folder.")
+        var folder: String
+
+        @Argument(help: "The new data folder; must not hold data.")
+        var destination: String
+
+        func run() throws {
+            try FolderCommands.salvage(folder, to: destination).report()
+        }
+    }
+}

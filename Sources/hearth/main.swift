@@ -1,0 +1,22 @@
+import ArgumentParser
+import DatabaseServer
+import Glibc
+
+// Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+do {
+    var command = try Hearth.parseAsRoot()
+    try command.run()
+} catch {
+    let message = Hearth.fullMessage(for: error)
+    switch Hearth.exitCode(for: error) {
+    case .success:
+        if !message.isEmpty { print(message) }
+        exit(0)
+    case .validationFailure:
+        StandardError.print(message)
+        exit(2)
+    case let code:
+        if !message.isEmpty { StandardError.print(message) }
+        exit(code.rawValue)
+    }
+}

@@ -1,0 +1,81 @@
+import Logging
+import Testing
+
+@testable import DatabaseServer
+
+@Suite("a log line")
+struct LogLineTests {
+    private let time: Int64 = 1_769_903_999_042
+
+    @Test("for people has time, level, message and sorted fields")
+    func text() {
+        let line = LogLine(.text).text(
+            time: time,
+            level: .warning,
+            message: "slow reader closed",
+            metadata: [
+                "connection": "7", "bytes": "8388609", "why": "a b", "empty": "", "q": "x\"y\\",
+            ]
+        )
+        #expect(
+            line
+                == #"2026-01-31T23:59:59.042Z warning slow reader closed bytes=8388609 connection=7 "#
+                + #"empty="" q="x\"y\\" why="a b""# + "\n"
+        )
+    }
+
+    @Test("for machines is one JSON object")
+    func json() {
+        let line = LogLine(.json).text(
+            time: time,
+            level: .info,
+            message: "say \"hi\"\n",
+            metadata: ["b": "2", "a": "\u{1}\u{7f}\\"]
+        )
+        #expect(
+            line == #"{"time":"2026-01-31T23:59:59.042Z","level":"info","message":"say \"hi\"\n","#
+                + #""metadata":{"a":"\u0001\u007f\\","b":"2"}}"# + "\n"
+        )
+        let bare = LogLine(.json).text(time: time, level: .info, message: "m", metadata: [:])
+        #expect(bare == #"{"time":"2026-01-31T23:59:59.042Z","level":"info","message":"m"}"# + "\n")
+    }
+
+    @Test("is one line whatever stands in the event", arguments: Configuration.LogFormat.allCases)
+    func oneLine(format: Configuration.LogFormat) {
+        let hostile = "a\r\nb\u{1b}[31mc\u{85}\u{2028}\u{2029}\u{0}\t\u{9b}é"
+        let line = LogLine(format).text(
+            time: 0,
+            level: .error,
+            message: hostile,
+            metadata: ["k\n": "\(hostile)"]
+        )
+        #expect(line.hasSuffix("\n"))
+        let inner = line.dropLast().unicodeScalars
+        #expect(
+            inner.allSatisfy {
+                $0.value >= 32 && !(0x7F...0x9F).contains($0.value) && $0.value != 0x2028
+            }
+        )
+        #expect(inner.contains("é"))
+    }
+}
+
+@Suite("a time as text")
+struct ISO8601Tests {
+    @Test(
+        "is right at the edges of the calendar",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (1_709_164_800_000, "2024-02-29T00:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (1_767_225_599_999, "2025-12-31T23:59:59.999Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+        ] as [(Int64, String)]
+    )
+    func edges(milliseconds: Int64, text: String) {
+        #expect(ISO8601.text(of: milliseconds) == text)
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import Testing
+
+@testable import DatabaseServer
+
+@Suite("a small file")
+struct SmallFileTests {
+    @Test("is read whole with its stamp and permissions")
+    func reading() throws {
+        let folder = try TemporaryFolder()
+        let text = String(repeating: "0123456789", count: 20_000)
+        let path = try folder.file("a", text, permissions: 0o640)
+        let content = try SmallFile.read(path, byteLimit: 200_000)
+        #expect(content.bytes == Array(text.utf8))
+        #expect(content.permissions == 0o640)
+        #expect(content.stamp == FileStamp.of(path))
+        #expect(content.stamp.byteCount == 200_000)
+        #expect(throws: FileError.tooLarge(path: path, byteLimit: 199_999)) {
+            try SmallFile.read(path, byteLimit: 199_999)
+        }
+    }
+
+    @Test("is refused when it is missing or no regular file")
+    func bad() throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.path + "/none"
+        #expect(throws: FileError.system(call: "open", path: missing, code: ENOENT)) {
+            try SmallFile.read(missing, byteLimit: 10)
+        }
+        #expect(throws: FileError.notAFile(path: folder.path)) {
+            try SmallFile.read(folder.path, byteLimit: 10)
+        }
+        #expect(throws: FileError.notAFile(path: "/dev/zero")) {
+            try SmallFile.read("/dev/zero", byteLimit: 10)
+        }
+        #expect(FileStamp.of(missing) == nil)
+        #expect(
+            "\(FileError.system(call: "open", path: "x", code: ENOENT))"
+                == "x: No such file or directory (open)"
+        )
+    }
+
+    @Test("is made for its owner alone, and never over another")
+    func creation() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/secret"
+        #expect(try SmallFile.createPrivate(path, Array("one".utf8)))
+        #expect(try !SmallFile.createPrivate(path, Array("two".utf8)))
+        let content = try SmallFile.read(path, byteLimit: 10)
+        #expect(content.bytes == Array("one".utf8))
+        #expect(content.permissions == 0o600)
+        #expect(folder.names() == ["secret"])
+    }
+}
+
+@Suite("the watch over a file")
+struct FileWatchTests {
+    private func stamp(_ modified: Int64, inode: UInt64 = 1, size: Int64 = 10) -> FileStamp {
+        FileStamp(device: 1, inode: inode, byteCount: size, modified: modified)
+    }
+
+    @Test(
+        "sees a change when two looks in a row see the same",
+        arguments: [
+            ([1, 1, 1], [.quiet, .quiet, .quiet]),
+            ([2, 2, 2], [.quiet, .changed, .quiet]),
+            ([2, 3, 4, 4, 4], [.quiet, .quiet, .quiet, .changed, .quiet]),
+            ([2, 1, 1], [.quiet, .quiet, .quiet]),
+            ([nil, 1], [.quiet, .quiet]),
+            ([nil, nil, nil], [.quiet, .missing, .quiet]),
+            ([nil, nil, 2, 2], [.quiet, .missing, .quiet, .changed]),
+            ([nil, nil, 1, 1], [.quiet, .missing, .quiet, .changed]),
+            ([2, 2, 3, 3], [.quiet, .changed, .quiet, .changed]),
+        ] as [([Int64?], [FileWatch.Verdict])]
+    )
+    func looks(times: [Int64?], verdicts: [FileWatch.Verdict]) {
+        var watch = FileWatch(path: "f", inForce: stamp(1))
+        #expect(times.map { watch.look($0.map { stamp($0) }) } == verdicts)
+    }
+
+    @Test("tells files apart by size and inode when the time is the same")
+    func otherMarks() {
+        var watch = FileWatch(path: "f", inForce: stamp(1))
+        #expect(
+            [stamp(1, inode: 2), stamp(1, inode: 2)].map { watch.look($0) } == [.quiet, .changed]
+        )
+        #expect(
+            [stamp(1, size: 11), stamp(1, size: 11)].map { watch.look($0) } == [.quiet, .changed]
+        )
+    }
+
+    @Test("knows what was really read, which may be newer than the look")
+    func loaded() {
+        var watch = FileWatch(path: "f", inForce: stamp(1))
+        #expect(watch.look(stamp(2)) == .quiet)
+        #expect(watch.look(stamp(2)) == .changed)
+        watch.loaded(stamp(3))
+        #expect(watch.look(stamp(3)) == .quiet)
+        #expect(watch.look(stamp(3)) == .quiet)
+    }
+
+    @Test("of a file that is not there yet sees it come")
+    func comes() {
+        var watch = FileWatch(path: "f", inForce: nil)
+        #expect([nil, stamp(1), stamp(1)].map { watch.look($0) } == [.quiet, .quiet, .changed])
+    }
+}
