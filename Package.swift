@@ -71,6 +71,13 @@ let package = Package(
             ],
             swiftSettings: strict,
         ),
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "JSONTree", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
+            ],
+            swiftSettings: strict,
+        ),
         .executableTarget(
             name: "hearth",
             dependencies: [
@@ -100,6 +107,14 @@ let package = Package(
             "JSONTree",
             "Tokens",
             .product(name: "Logging", package: "swift-log")
+        ),
+        tests(
+            of: "Simulation",
+            "JSONTree",
+            "SecurityRules",
+            "WireProtocol",
+            "DatabaseCore",
+            "WriteAheadLog"
         ),
     ]
 )

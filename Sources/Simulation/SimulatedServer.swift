@@ -1,0 +1,204 @@
+package import DatabaseCore
+package import JSONTree
+package import WriteAheadLog
+
+/// One engine on a simulated disk: the server without threads, sockets and clocks.
+///
+/// Whoever drives it decides when commits are appended, made durable and checkpointed, so any
+/// interleaving is a sequence of calls. After a call has thrown, the process counts as dead: restart
+/// the disk and recover another one from it.
+package final class SimulatedServer {
+    /// The only database.
+    package static let database = DatabaseID("world")
+
+    package let engine: DatabaseEngine
+    /// What recovery found.
+    package let report: RecoveryReport
+    /// The newest commit that the engine made.
+    package private(set) var made: CommitNumber
+    /// The newest commit in the log.
+    package private(set) var appended: CommitNumber
+    /// The newest commit that the engine was told to be durable.
+    package private(set) var durable: CommitNumber
+    private let folder: DataFolder
+    private let log: LogWriter
+    /// Commits that were made and not appended.
+    private var waiting: [CommitRecord] = []
+    private var checkpoint: Checkpoint?
+
+    /// A checkpoint that is being written.
+    private struct Checkpoint {
+        let writer: CheckpointWriter
+        var encoder: CheckpointEncoder
+        var isEncoded = false
+    }
+
+    /// Starts a process on what is on the disk, up to the end of recovery; on-disconnect writes of
+    /// dead sessions have not run yet.
+    ///
+    /// - Throws: `LogError` when the power fails meanwhile, or the log is found damaged.
+    package init(
+        _ storage: SimulatedLogStorage,
+        _ options: LogOptions,
+        _ policy: EnginePolicy
+    ) throws(LogError) {
+        folder = try DataFolder.open(storage, options: options)
+        var engine = DatabaseEngine(policy)
+        var decoder: CheckpointDecoder?
+        let recovered = try folder.recover { step throws(RecoveryRefusal) in
+            do throws(CommitDecodingError) {
+                switch step {
+                case .checkpointBegan(let info):
+                    engine = DatabaseEngine(policy)
+                    decoder = info == nil ? nil : CheckpointDecoder()
+                case .chunk(let chunk):
+                    try decoder?.feed(Array(chunk)) { snapshot throws(CommitDecodingError) in
+                        try engine.restore(snapshot)
+                    }
+                case .checkpointEnded: try decoder?.finish()
+                case .record(let record): try engine.apply(SimulatedServer.commit(record))
+                }
+            } catch {
+                throw RecoveryRefusal(reason: "a commit makes no sense: \(error)")
+            }
+        }
+        self.engine = engine
+        log = recovered.writer
+        report = recovered.report
+        made = engine.snapshots().first?.number ?? .zero
+        appended = made
+        durable = made
+    }
+
+    private static func commit(_ record: RecoveredRecord) -> CommitRecord {
+        CommitRecord(
+            database: DatabaseID(record.database.description),
+            number: CommitNumber(record.commit),
+            time: Timestamp(milliseconds: record.time),
+            payload: Array(record.payload),
+        )
+    }
+
+    /// Whether commits wait to become durable.
+    package var isBehind: Bool { durable < made }
+
+    /// Whether a checkpoint is being written.
+    package var isCheckpointing: Bool { checkpoint != nil }
+
+    /// Ends recovery: on-disconnect writes of dead sessions run.
+    package func recovered(now: Timestamp) -> [Effect] {
+        var effects: [Effect] = []
+        engine.recovered(now: now, effects: &effects)
+        return performed(effects)
+    }
+
+    /// One step of the engine; its commits wait to be appended, its other effects are returned.
+    package func step(_ input: Input, now: Timestamp) -> [Effect] {
+        var effects: [Effect] = []
+        engine.step(input, now: now, effects: &effects)
+        return performed(effects)
+    }
+
+    /// Says that commits up to `number` are durable, and returns what waited for them.
+    package func flushed(through number: CommitNumber, now: Timestamp) -> [Effect] {
+        precondition(number <= appended, "only what is in the log can be durable")
+        durable = number
+        return step(.flushed(SimulatedServer.database, through: number), now: now)
+    }
+
+    private func performed(_ effects: [Effect]) -> [Effect] {
+        effects.filter { effect in
+            guard case .append(let record) = effect else { return true }
+            precondition(record.number == made.next, "commits are numbered without holes")
+            made = record.number
+            waiting.append(record)
+            return false
+        }
+    }
+
+    // MARK: - The log
+
+    /// Appends the oldest waiting commits as one batch.
+    ///
+    /// - Throws: `LogError` when the power fails.
+    package func append(atMost count: Int) throws(LogError) {
+        let batch = waiting.prefix(count)
+        if batch.isEmpty { return }
+        var records: [LogRecord] = []
+        for commit in batch {
+            records.append(
+                LogRecord(
+                    database: try LogDatabaseName(commit.database.name),
+                    commit: commit.number.value,
+                    time: commit.time.milliseconds,
+                    payload: commit.payload,
+                )
+            )
+        }
+        let outcome = try log.append(records)
+        guard case .appended = outcome else {
+            preconditionFailure("nobody else appends: \(outcome)")
+        }
+        appended = CommitNumber(appended.value + UInt64(batch.count))
+        waiting.removeFirst(batch.count)
+    }
+
+    /// Makes what is appended durable; the engine is to be told by `flushed`.
+    ///
+    /// - Throws: `LogError` when the power fails.
+    package func sync() throws(LogError) { try log.sync() }
+
+    /// Prepares the next segment.
+    ///
+    /// - Throws: `LogError` when the power fails.
+    package func maintain() throws(LogError) { try log.maintain() }
+
+    /// Ends the process in good order.
+    ///
+    /// - Throws: `LogError` when the power fails.
+    package func close() throws(LogError) {
+        try append(atMost: waiting.count)
+        try log.close()
+        folder.close()
+    }
+
+    // MARK: - Checkpoints
+
+    /// Begins a checkpoint of the present state, unless one is under way or nothing is new.
+    ///
+    /// - Throws: `LogError` when the power fails.
+    package func beginCheckpoint() throws(LogError) {
+        if checkpoint != nil { return }
+        try append(atMost: waiting.count)
+        do throws(LogError) {
+            let writer = try folder.beginCheckpoint(at: log.position, heads: log.logHeads)
+            checkpoint = Checkpoint(
+                writer: writer,
+                encoder: CheckpointEncoder(engine.snapshots())
+            )
+        } catch .checkpointNotNewer {
+            // Nothing was committed since the last one.
+        }
+    }
+
+    /// Writes the next chunk of the checkpoint under way, or ends it.
+    ///
+    /// - Throws: `LogError` when the power fails.
+    package func advanceCheckpoint(byteCount: Int) throws(LogError) {
+        guard var under = checkpoint else { return }
+        var bytes: [UInt8] = []
+        while !under.isEncoded, bytes.count < byteCount {
+            under.isEncoded = !under.encoder.next(into: &bytes, atLeast: byteCount)
+        }
+        if !bytes.isEmpty {
+            try bytes.withUnsafeBufferPointer { chunk throws(LogError) in
+                try under.writer.write(chunk)
+            }
+        }
+        checkpoint = under
+        if under.isEncoded {
+            _ = try under.writer.commit(appendedThrough: log.position)
+            checkpoint = nil
+        }
+    }
+}
