@@ -86,6 +86,13 @@ let package = Package(
             ],
             swiftSettings: strict,
         ),
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "JSONTree", "SecurityRules", "WriteAheadLog", "DatabaseCore", "WireProtocol",
+            ],
+            swiftSettings: strict,
+        ),
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
