@@ -123,5 +123,6 @@ let package = Package(
             "DatabaseCore",
             "WriteAheadLog"
         ),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

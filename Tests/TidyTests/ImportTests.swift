@@ -1,0 +1,93 @@
+import Testing
+
+/// What each target may import: the arrows of `docs/ARCHITECTURE.md`. Nothing points up.
+private let arrows: [String: Set<String>] = [
+    "JSONTree": ["COpenSSL"],
+    "Queries": ["JSONTree"],
+    "SecurityRules": ["JSONTree", "Queries"],
+    "WireProtocol": ["JSONTree", "Queries"],
+    "Tokens": ["JSONTree", "COpenSSL"],
+    "DatabaseCore": ["JSONTree", "Queries", "SecurityRules", "WireProtocol", "Tokens"],
+    "WriteAheadLog": ["Glibc", "Synchronization"],
+    "Transport": ["CTransport", "Glibc", "Synchronization"],
+    "DatabaseServer": [
+        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "Tokens", "DatabaseCore",
+        "WriteAheadLog", "Transport", "Logging", "Glibc", "Synchronization", "Dispatch",
+    ],
+    "Simulation": [
+        "JSONTree", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
+        "Synchronization",
+    ],
+    "hearth": ["DatabaseServer", "ArgumentParser", "Glibc"],
+    "bench": [
+        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
+        "Glibc",
+    ],
+]
+
+/// What single files may import beyond their target: memory is moved and compared by the C library's functions.
+private let exceptions: [String: Set<String>] = [
+    "Sources/JSONTree/Place.swift": ["Glibc", "Darwin"]
+]
+
+/// Targets of C, which import no module.
+private let targetsOfC: Set<String> = ["CLibwebsockets", "COpenSSL", "CTransport"]
+
+@Suite("imports")
+struct ImportTests {
+    /// The module of an import line: `package import struct Glibc.stat` gives `Glibc`.
+    static func module(of line: Substring) -> String? {
+        var words = line.split(separator: " ")
+        let attributes: Set<Substring> = [
+            "package", "public", "internal", "fileprivate", "private", "@testable",
+            "@preconcurrency",
+            "@_implementationOnly", "@_exported",
+        ]
+        while let first = words.first, attributes.contains(first) { words.removeFirst() }
+        guard words.first == "import", words.count >= 2 else { return nil }
+        let kinds: Set<Substring> = [
+            "struct", "class", "enum", "func", "protocol", "typealias", "var", "let",
+        ]
+        let name = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+        return name.split(separator: ".").first.map { String($0) }
+    }
+
+    @Test(
+        "are read from their lines",
+        arguments: [
+            ("import Glibc", "Glibc"), ("package import JSONTree", "JSONTree"),
+            ("@testable import Tokens", "Tokens"), ("import struct Glibc.stat", "Glibc"),
+            ("/// import nothing", nil), ("important()", nil), ("let a = 1", nil),
+        ] as [(Substring, String?)]
+    )
+    func reading(line: Substring, module: String?) {
+        #expect(Self.module(of: line) == module)
+    }
+
+    @Test("of every source follow the arrows")
+    func followArrows() throws {
+        let files = try Repository.files(below: "Sources", ".swift")
+        #expect(files.count > 50)
+        for file in files {
+            guard let allowed = arrows[file.target] else {
+                Issue.record("\(file): the target \(file.target) has no arrows in this table")
+                continue
+            }
+            let extra = exceptions[file.path] ?? []
+            for line in file.lines {
+                guard let module = Self.module(of: line.drop { $0 == " " }) else { continue }
+                #expect(
+                    allowed.contains(module) || extra.contains(module),
+                    "\(file) imports \(module)"
+                )
+            }
+        }
+    }
+
+    @Test("have no arrows for targets that are gone")
+    func noOldArrows() throws {
+        for target in Set(arrows.keys).union(targetsOfC).sorted() {
+            #expect(Repository.exists("Sources/\(target)"), "\(target)")
+        }
+    }
+}
