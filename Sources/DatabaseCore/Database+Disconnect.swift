@@ -118,15 +118,7 @@ extension Database {
 
     private func isAllowed(_ entry: MergeEntry, as identity: Identity, at time: Timestamp) -> Bool {
         if identity.isAdmin { return true }
-        let path = entry.target.path
-        let node = root.descendant(at: path)
-        var newRoot = root
-        if entry.target.isPriority {
-            let priority = entry.draft.resolved(existing: node.priority, now: time)
-            newRoot.setPriority(priority, at: path)
-        } else {
-            newRoot.set(entry.draft.resolved(existing: node, now: time), at: path)
-        }
+        let (newRoot, _) = resolve([entry], at: time)
         let request = RulesRequest(root: root, auth: identity.auth, now: time)
         return rules.decideWrite([entry.target], newRoot: newRoot, request, recording: Recording())
             .isAllowed

@@ -40,17 +40,15 @@ struct Change {
 }
 
 extension ArraySlice<Change> {
-    /// The order in which changes must be applied one by one to act as one: removals after what is
-    /// set, or a map with a priority could vanish in between, and priorities after what makes their
-    /// nodes.
+    /// The order in which changes must be applied one by one to act as one.
     var inOrderOfApplication: [Change] {
-        if count == 1 || !contains(where: { $0.target.isPriority || $0.new.isAbsent }) {
-            return Array(self)
-        }
-        let nodes = filter { !$0.target.isPriority }
-        return nodes.filter { !$0.new.isAbsent } + nodes.filter(\.new.isAbsent)
-            + filter(\.target.isPriority)
+        if count == 1 || allSatisfy({ $0.turn == .set }) { return Array(self) }
+        return WriteTurn.allCases.flatMap { turn in filter { $0.turn == turn } }
     }
+}
+
+extension Change {
+    fileprivate var turn: WriteTurn { WriteTurn(writing: new, at: target) }
 }
 
 extension Database {
@@ -99,7 +97,7 @@ extension Database {
     /// The tree with every entry in it, all server values read from the tree before.
     ///
     /// The order of the entries, that of members of a JSON object, means nothing.
-    private func resolve(_ entries: [MergeEntry], at time: Timestamp) -> (Node, [Change]) {
+    func resolve(_ entries: [MergeEntry], at time: Timestamp) -> (Node, [Change]) {
         let asked = entries.map { entry in
             let node = root.descendant(at: entry.target.path)
             let old = entry.target.isPriority ? node.priority : node

@@ -57,16 +57,19 @@ extension Node {
         _ entries: [(target: WriteTarget, draft: Draft)],
         now: Timestamp
     ) -> Node {
-        var root = self
-        for (target, draft) in entries {
+        let writes = entries.map { target, draft in
             let existing = descendant(at: target.path)
-            if target.isPriority {
-                root.setPriority(
-                    draft.resolved(existing: existing.priority, now: now),
-                    at: target.path
-                )
-            } else {
-                root.set(draft.resolved(existing: existing, now: now), at: target.path)
+            let old = target.isPriority ? existing.priority : existing
+            return (target, draft.resolved(existing: old, now: now))
+        }
+        var root = self
+        for turn in WriteTurn.allCases {
+            for (target, node) in writes where WriteTurn(writing: node, at: target) == turn {
+                if target.isPriority {
+                    root.setPriority(node, at: target.path)
+                } else {
+                    root.set(node, at: target.path)
+                }
             }
         }
         return root
