@@ -54,9 +54,6 @@ final class Database {
     /// The rules in force.
     var rules: Ruleset { ownRules ?? defaultRules }
 
-    /// Whether it holds nothing that anybody could miss.
-    var isBlank: Bool { number == .zero && listens.isEmpty }
-
     /// Sends `effect` out as soon as everything it can depend on is durable.
     func emit(_ effect: Effect, _ effects: inout [Effect]) {
         outbox.emit(effect, after: number, into: &effects)

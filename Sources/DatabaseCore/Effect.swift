@@ -73,8 +73,6 @@ package enum WriteRefusal: Error, Sendable, Equatable {
 
 /// Something worth a line in the log.
 package enum Note: Sendable {
-    case refused(DatabaseID, path: String, operation: String, uid: String?)
     case onDisconnectRefused(DatabaseID, path: String, session: SessionID)
-    case listensRevoked(DatabaseID, count: Int)
     case rulesReplaced(DatabaseID)
 }

@@ -217,23 +217,10 @@ final class Server {
 
     private func write(_ note: Note) {
         switch note {
-        case .refused(let database, let path, let operation, let uid):
-            log.debug(
-                "refused",
-                metadata: [
-                    "database": "\(database)", "path": "\(path)", "operation": "\(operation)",
-                    "uid": "\(uid ?? "-")",
-                ]
-            )
         case .onDisconnectRefused(let database, let path, _):
             log.warning(
                 "the rules refused an on-disconnect write; it is dropped",
                 metadata: ["database": "\(database)", "path": "\(path)"]
-            )
-        case .listensRevoked(let database, let count):
-            log.info(
-                "listens revoked",
-                metadata: ["database": "\(database)", "count": "\(count)"]
             )
         case .rulesReplaced(let database):
             log.notice("rules in force are new", metadata: ["database": "\(database)"])

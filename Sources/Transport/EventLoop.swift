@@ -28,8 +28,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private struct Inbox {
         var jobs: [Job] = []
         var isStopping = false
-        /// The thread that runs the loop; 0 before it starts.
-        var thread: pthread_t = 0
         var hasStarted = false
     }
 
