@@ -298,7 +298,7 @@ extension LogCondition {
 extension Node {
     /// Whether it is a map of at least that many nodes, itself included. O(nodeCount).
     func isLarge(from nodeCount: Int) -> Bool {
-        isMap && self.nodeCount(upTo: nodeCount) >= nodeCount
+        isMap && self.weight(upTo: nodeCount) >= nodeCount
     }
 
     /// Whether a client that sent `hash` saw this node; iOS orders the children of some nodes by key.

@@ -25,7 +25,7 @@ final class PendingExchange {
     /// Whether a value is too large to be written as one text between two looks at the sockets.
     func streams(_ node: Node) -> Bool {
         if parameters.print != .compact || parameters.isShallow || !node.isMap { return false }
-        return node.nodeCount(upTo: Self.streamedNodeCount) >= Self.streamedNodeCount
+        return node.weight(upTo: Self.streamedNodeCount) >= Self.streamedNodeCount
     }
 }
 

@@ -125,7 +125,7 @@ package struct JSONScanner {
         }
     }
 
-    private mutating func nextItem(closing: UInt8) throws(JSONError) -> Bool {
+    mutating func nextItem(closing: UInt8) throws(JSONError) -> Bool {
         let byte = try peek()
         if byte == closing {
             offset += 1

@@ -102,7 +102,8 @@ package struct JSONStream: Sendable {
             root = nil
             begin(node, &writer)
         }
-        while !open.isEmpty && writer.byteCount < byteCount { step(&writer) }
+        // One byte more than asked for, since a comma at the end is taken back.
+        while !open.isEmpty && writer.byteCount <= byteCount { step(&writer) }
         holdsComma = !open.isEmpty && writer.dropTrailingComma()
         writer.take(into: &out)
         return !open.isEmpty

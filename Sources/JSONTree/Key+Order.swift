@@ -1,5 +1,6 @@
 extension Key {
     /// Whether `a` comes before `b` in key order.
+    @usableFromInline
     package static func < (a: Key, b: Key) -> Bool {
         a.withBytes { first in b.withBytes { compare(first, $0) } } < 0
     }

@@ -14,8 +14,10 @@ package enum PathError: Error, Equatable {
 ///
 /// Two keys are the same only if their bytes are; there is no Unicode normalisation. Keys compare
 /// in key order: 32-bit integers first, by value, then by UTF-16 code unit.
+@usableFromInline
 package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The bytes of the key.
+    @usableFromInline
     package let utf8: [UInt8]
 
     /// Makes a key of `text`.
@@ -43,16 +45,18 @@ package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     /// Copies bytes that are known to be a key, such as those a visit hands out.
     package init(_ bytes: Bytes) {
-        utf8 = Array(bytes)
+        utf8 = bytes.array
     }
 
     /// The key as text.
     package var string: String { String(decoding: utf8, as: UTF8.self) }
 
     /// The key as text.
+    @usableFromInline
     package var description: String { string }
 
     /// Lends the bytes to `body`, for the call alone.
+    @inlinable
     package func withBytes<R>(_ body: (Bytes) -> R) -> R { utf8.withBytes(body) }
 
     /// What keeps `bytes` from being a key, their encoding aside; nil when nothing does.

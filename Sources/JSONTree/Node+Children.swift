@@ -21,12 +21,17 @@ extension Node {
 
     /// The node at `path` below this one; absent when there is none.
     package func descendant(at path: Path) -> Node {
-        var node = self
-        for index in 0..<path.keyCount {
-            if node.isAbsent { return node }
-            node = path.withKey(at: index) { node.child($0) }
+        if path.isRoot { return self }
+        return withExtendedLifetime(self) {
+            path.withKeys { keys in
+                var node = LentNode(self)
+                for index in 0..<keys.count {
+                    if node.isAbsent { break }
+                    node = node.child(keys[index])
+                }
+                return node.node
+            }
         }
-        return node
     }
 
     /// Hands the children to `body` in key order, or backwards, until it returns false.

@@ -3,6 +3,7 @@ extension Node: Equatable {
     ///
     /// Numbers are equal when they are the same double or the same integer: 1 and 1.0 are one
     /// integer, 0 and -0 differ. O(1) for the same block, else O(size), skipping shared blocks.
+    @usableFromInline
     package static func == (a: Node, b: Node) -> Bool {
         if a.isIdentical(to: b) { return true }
         guard case .packed(let block, let offset) = a.storage,

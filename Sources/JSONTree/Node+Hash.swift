@@ -21,6 +21,16 @@ extension Node {
         var hasher = NodeHasher(order: order, stepsLeft: stepLimit)
         return hasher.hash(self)
     }
+
+    /// Whether a client that sent `hash` has this very data, in whichever order it hashes.
+    ///
+    /// An empty hash stands for nothing. O(size).
+    package func matches(hash: String) -> Bool {
+        if hash.isEmpty || isAbsent { return hash.isEmpty && isAbsent }
+        var hasher = NodeHasher(order: .priority, stepsLeft: .max)
+        if hasher.hash(self) == hash { return true }
+        return hasher.dependsOnOrder && self.hash(.key) == hash
+    }
 }
 
 /// Hashes a node from its leaves up.
@@ -31,7 +41,9 @@ private struct NodeHasher {
     let order: Node.HashOrder
     /// Nodes that may still be hashed; below 0 once the limit is passed.
     var stepsLeft: Int
-    var text = Scratch()
+    /// Whether a node was met whose children all have priorities: there iOS clients hash otherwise.
+    private(set) var dependsOnOrder = false
+    private var text = Scratch()
 
     init(order: Node.HashOrder, stepsLeft: Int) {
         self.order = order
@@ -50,9 +62,9 @@ private struct NodeHasher {
         if stepsLeft < 0 { return }
         let start = text.used
         if node.hasPriority {
-            append("priority:")
+            text.append("priority:")
             append(leaf: node.priority)
-            append(0x3A)
+            text.append(0x3A)
         }
         if node.isMap {
             appendChildren(of: node)
@@ -74,20 +86,24 @@ private struct NodeHasher {
     }
 
     private mutating func append(_ key: Bytes, _ child: Node) {
-        append(0x3A)
-        append(key)
-        append(0x3A)
+        text.append(0x3A)
+        text.append(key)
+        text.append(0x3A)
         appendHash(of: child)
     }
 
     /// The children by priority; nil where that is key order, or key order is asked for.
-    private func reordered(_ node: Node) -> [(Key, Node)]? {
+    private mutating func reordered(_ node: Node) -> [(Key, Node)]? {
         var withPriority = 0
         node.visitChildren { _, child in
             if child.hasPriority { withPriority += 1 }
             return true
         }
-        if withPriority == 0 || order == .key && withPriority == node.childCount { return nil }
+        if withPriority == 0 { return nil }
+        if withPriority == node.childCount {
+            dependsOnOrder = true
+            if order == .key { return nil }
+        }
         if node.childCount > stepsLeft { return nil }
         var children: [(key: Key, priority: Node, child: Node)] = []
         children.reserveCapacity(node.childCount)
@@ -105,32 +121,14 @@ private struct NodeHasher {
     /// `number:` and 16 hex digits of the double, `string:` and the raw text, or `boolean:`.
     private mutating func append(leaf: Node) {
         if let flag = leaf.boolean {
-            flag ? append("boolean:true") : append("boolean:false")
+            text.append(flag ? "boolean:true" : "boolean:false")
         } else if let number = leaf.number {
-            append("number:")
-            for shift in stride(from: 60, through: 0, by: -4) {
-                let digit = UInt8(truncatingIfNeeded: number.bitPattern >> UInt64(shift)) & 15
-                append(digit < 10 ? 48 + digit : 87 + digit)
-            }
+            text.append("number:")
+            text.appendHex(number)
         } else {
-            append("string:")
-            leaf.withText { append($0) }
+            text.append("string:")
+            leaf.withText { text.append($0) }
         }
-    }
-
-    private mutating func append(_ byte: UInt8) {
-        text.reserve(to: text.used + 1)
-        text.base[text.used] = byte
-        text.used += 1
-    }
-
-    private mutating func append(_ bytes: Bytes) {
-        text.reserve(to: text.used + bytes.count)
-        text.append(bytes.place, bytes.count)
-    }
-
-    private mutating func append(_ word: StaticString) {
-        unsafe append(Bytes(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
     /// Puts the base64 of the SHA-1 of what was written since `start` in its place.
@@ -141,29 +139,9 @@ private struct NodeHasher {
         let digest = text.base + place
         unsafe _ = SHA1((text.base + start).pointer, text.used - start, digest.pointer)
         text.used = start
-        appendBase64(digest.place.bytes(NodeHasher.digestByteCount))
+        text.appendBase64(digest.place.bytes(NodeHasher.digestByteCount))
     }
 
     private static let digestByteCount = 20
     private static let characterCount = 28
-
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
-    )
-
-    /// The standard alphabet, with padding.
-    private mutating func appendBase64(_ bytes: Bytes) {
-        let alphabet = NodeHasher.alphabet
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let count = min(3, bytes.count - start)
-            var bits: UInt32 = 0
-            for offset in 0..<3 {
-                bits = bits << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0)
-            }
-            for place in 0..<4 {
-                let digit = alphabet[Int(bits >> UInt32(18 - 6 * place)) & 63]
-                append(place <= count ? digit : 0x3D)
-            }
-        }
-    }
 }

@@ -5,6 +5,7 @@
 ///
 /// A node read out of a larger one keeps alive the page it lies in, about 2 KiB; who keeps nodes
 /// for long keeps `detached()` ones.
+@usableFromInline
 package struct Node: Sendable {
     /// Where a node's value is.
     ///
@@ -158,8 +159,17 @@ extension Node {
     package var string: String? { withText { $0.string } }
 
     /// Lends the UTF-8 of a string to `body`, for the call alone; nil for other kinds.
+    @inlinable
     package func withText<R>(_ body: (Bytes) -> R) -> R? {
-        withBody { _, value in Node.text(value).map(body) } ?? nil
+        withExtendedLifetime(self) {
+            guard let text = lentText else { return nil }
+            return body(text)
+        }
+    }
+
+    /// The UTF-8 of a string, good as long as the node is alive; nil for other kinds.
+    @usableFromInline var lentText: Bytes? {
+        if case .string(let text) = LentNode(self).content { text } else { nil }
     }
 
     /// How many children there are; O(1).
@@ -185,15 +195,10 @@ extension Node {
         }
     }
 
-    /// How many nodes the subtree has, itself included, counting no further than `limit`.
-    package func nodeCount(upTo limit: Int) -> Int {
-        if isAbsent || limit <= 0 { return 0 }
-        var total = 1
-        visitChildren { _, child in
-            total += child.nodeCount(upTo: limit - total)
-            return total < limit
-        }
-        return min(total, limit)
+    /// What it takes to go through the subtree: its nodes, itself included, and one more for each 256 bytes
+    /// of a text; counted no further than `limit`.
+    package func weight(upTo limit: Int) -> Int {
+        withExtendedLifetime(self) { LentNode(self).weight(upTo: limit) }
     }
 
     /// An equal node in memory of its own, which keeps no larger page alive.

@@ -44,6 +44,16 @@ extension Node {
         _ = encoder.next(into: &out, atLeast: .max)
     }
 
+    /// The bytes that `appendEncoding` appends. O(pages), which are of some 2 KiB.
+    package var encodingByteCount: Int {
+        switch detached().storage {
+        case .absent: 1
+        case .packed(let block, _): NodeEncoder.byteCount(below: block) + 1
+        case .boolean, .integer, .double:
+            1 + Node.withEncoded(self) { bytes, _ in bytes.count }
+        }
+    }
+
     /// Reads a node from all of `bytes`.
     ///
     /// - Throws: `NodeDecodingError`; no bytes make it trap or read outside them.
@@ -113,6 +123,13 @@ package struct NodeEncoder: Sendable {
             Node.withEncoded(node) { bytes, _ in out.append(contentsOf: bytes) }
             state = .done
         }
+    }
+
+    /// The bytes of a block's item and of those it refers to.
+    static func byteCount(below block: Block) -> Int {
+        var sum = Item.blockHeader + block.byteCount
+        for index in 0..<block.referenceCount { sum += byteCount(below: block.reference(index)) }
+        return sum
     }
 
     private func append(_ block: Block, to out: inout [UInt8]) {

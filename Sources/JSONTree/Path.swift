@@ -1,13 +1,15 @@
 /// A location in the tree: the keys from the root down.
 ///
 /// Equality is equality of the keys' bytes; the order is key order, key by key, a prefix first.
+@usableFromInline
 package struct Path: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// How many keys there are; 0 for the root. At most `Limits.depth` when made from text.
+    @usableFromInline
     package let keyCount: Int
 
     /// `keyCount` ends of keys, 4 bytes each, counted from the first key's first byte; then the
     /// keys without anything between them. One allocation a path, none for the root.
-    private let storage: [UInt8]
+    @usableFromInline let storage: [UInt8]
 
     /// The path without keys.
     package static let root = Path([])
@@ -78,9 +80,16 @@ package struct Path: Hashable, Comparable, Sendable, CustomStringConvertible {
     package func key(at index: Int) -> Key { withKey(at: index) { Key($0) } }
 
     /// Lends the bytes of the key at `index` to `body`, for the call alone.
+    @inlinable
     package func withKey<R>(at index: Int, _ body: (Bytes) -> R) -> R {
         precondition(index >= 0 && index < keyCount, "a key index lies within the path")
         return storage.withBytes { body($0.slice(keyRange($0, index))) }
+    }
+
+    /// Lends the bytes of all keys to `body`, for the call alone.
+    @inlinable
+    package func withKeys<R>(_ body: (LentKeys) -> R) -> R {
+        storage.withBytes { body(LentKeys(count: keyCount, storage: $0)) }
     }
 
     /// The last key; nil for the root.
@@ -133,6 +142,7 @@ package struct Path: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// `/a/b`; `/` for the root.
+    @usableFromInline
     package var description: String { isRoot ? "/" : "/" + wireText }
 
     /// `a/b`; empty for the root. This is the form that pushes carry.
@@ -156,6 +166,7 @@ package struct Path: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// Whether `a` comes before `b`: key by key in key order, a prefix before what it leads to.
+    @usableFromInline
     package static func < (a: Path, b: Path) -> Bool {
         for index in 0..<min(a.keyCount, b.keyCount) {
             let order = a.withKey(at: index) { key in
@@ -205,10 +216,37 @@ extension Path {
     }
 
     /// Where key `index` lies in the storage.
-    private func keyRange(_ storage: Bytes, _ index: Int) -> Range<Int> {
+    @usableFromInline func keyRange(_ storage: Bytes, _ index: Int) -> Range<Int> {
+        LentKeys(count: keyCount, storage: storage).range(index)
+    }
+}
+
+/// The keys of a path, borrowed for as long as a call lends them.
+@usableFromInline
+package struct LentKeys {
+    /// How many there are.
+    @usableFromInline
+    package let count: Int
+
+    @usableFromInline let storage: Bytes
+
+    @usableFromInline
+    init(count: Int, storage: Bytes) {
+        self.count = count
+        self.storage = storage
+    }
+
+    /// The bytes of the key at `index`, 0 being the one below the root.
+    package subscript(index: Int) -> Bytes {
+        precondition(index >= 0 && index < count, "a key index lies within the path")
+        return storage.slice(range(index))
+    }
+
+    /// Where key `index` lies in the storage.
+    fileprivate func range(_ index: Int) -> Range<Int> {
         let place = storage.place
         let start = index == 0 ? 0 : Int(UInt32(littleEndian: place.load32(4 * (index - 1))))
         let end = Int(UInt32(littleEndian: place.load32(4 * index)))
-        return 4 * keyCount + start..<4 * keyCount + end
+        return 4 * count + start..<4 * count + end
     }
 }

@@ -10,12 +10,12 @@ package final class Ruleset: Sendable {
     package let warnings: [RulesFault]
 
     private let file: FileValue
-    private let top: RuleNode
+    private let table: RuleTable
 
-    private init(text: String, file: FileValue, top: RuleNode, warnings: [RulesFault]) {
+    private init(text: String, file: FileValue, table: RuleTable, warnings: [RulesFault]) {
         self.text = text
         self.file = file
-        self.top = top
+        self.table = table
         self.warnings = warnings
     }
 
@@ -41,7 +41,7 @@ package final class Ruleset: Sendable {
         return Ruleset(
             text: text,
             file: loaded.file,
-            top: loaded.top,
+            table: RuleTable(loaded.top),
             warnings: loader.sortedWarnings()
         )
     }
@@ -61,12 +61,7 @@ package final class Ruleset: Sendable {
 
     /// The `.indexOn` declarations for the children of a place; empty when there are none.
     package func indexes(at path: Path) -> [QuerySpec.Index] {
-        var node = top
-        for depth in 0..<path.keyCount {
-            guard let next = path.withKey(at: depth, { node.child($0) }) else { return [] }
-            node = next
-        }
-        return node.indexes
+        table.indexes(at: path)
     }
 
     /// Whether a path may be read.
@@ -84,26 +79,32 @@ package final class Ruleset: Sendable {
         recording: Recording = Recording()
     ) -> Decision {
         if recording.isEmpty {
-            var judge = Judge(
-                top,
-                request,
-                query: query,
-                newRoot: request.root,
-                target: path,
-                probe: SilentProbe()
-            )
-            return Decision(judge.judgeRead())
+            return Decision(judgeRead(path, query, request, SilentProbe()).verdicts)
         }
-        var judge = Judge(
-            top,
-            request,
-            query: query,
-            newRoot: request.root,
-            target: path,
-            probe: Recorder(recording)
-        )
-        let verdict = judge.judgeRead()
-        return Decision(verdict, judge.probe)
+        let (verdicts, recorder) = judgeRead(path, query, request, Recorder(recording))
+        return Decision(verdicts, recorder)
+    }
+
+    private func judgeRead<P: Probe>(
+        _ path: Path,
+        _ query: QuerySpec?,
+        _ request: RulesRequest,
+        _ probe: P
+    ) -> (verdicts: Verdicts, probe: P) {
+        // All that the judge borrows lives until this returns.
+        withExtendedLifetime((request, table)) {
+            path.withKeys { keys in
+                var judge = Judge(
+                    table,
+                    request,
+                    query: query,
+                    newRoot: request.root,
+                    Trail(target: path, keys),
+                    probe: probe
+                )
+                return (judge.judgeRead(), judge.probe)
+            }
+        }
     }
 
     /// Whether a write of all targets at once may turn the tree of the request into `newRoot`.
@@ -121,28 +122,45 @@ package final class Ruleset: Sendable {
         _ request: RulesRequest,
         recording: Recording = Recording()
     ) -> Decision {
-        let first = targets.first?.path ?? .root
         if recording.isEmpty {
-            var judge = Judge(
-                top,
-                request,
-                query: nil,
-                newRoot: newRoot,
-                target: first,
-                probe: SilentProbe()
-            )
-            return Decision(judge.judgeWrite(targets))
+            return Decision(judgeWrite(targets, newRoot, request, SilentProbe()).verdicts)
         }
-        var judge = Judge(
-            top,
-            request,
-            query: nil,
-            newRoot: newRoot,
-            target: first,
-            probe: Recorder(recording)
-        )
-        let verdict = judge.judgeWrite(targets)
-        return Decision(verdict, judge.probe)
+        let (verdicts, recorder) = judgeWrite(targets, newRoot, request, Recorder(recording))
+        return Decision(verdicts, recorder)
+    }
+
+    private func judgeWrite<P: Probe>(
+        _ targets: [WriteTarget],
+        _ newRoot: Node,
+        _ request: RulesRequest,
+        _ probe: P
+    ) -> (verdicts: Verdicts, probe: P) {
+        let order =
+            targets.count == 1
+            ? [0] : targets.indices.sorted { targets[$0].path < targets[$1].path }
+        // All that the judge borrows lives until this returns; the keys of a target until its turn
+        // is over, after which they are not asked for.
+        return withExtendedLifetime((request, newRoot, table)) {
+            var judge = Path.root.withKeys { keys in
+                Judge(
+                    table,
+                    request,
+                    query: nil,
+                    newRoot: newRoot,
+                    Trail(target: .root, keys),
+                    probe: probe
+                )
+            }
+            var progress = Judge<P>.WriteProgress()
+            for entry in order {
+                let target = targets[entry]
+                let refused = target.path.withKeys {
+                    judge.judgeWrite(target, $0, entry: entry, after: &progress)
+                }
+                if let refused { return (refused, judge.probe) }
+            }
+            return (progress.verdicts, judge.probe)
+        }
     }
 
     /// Whether a write of the nodes at all paths at once may turn the tree of the request into

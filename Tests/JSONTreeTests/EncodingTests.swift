@@ -43,6 +43,22 @@ struct EncodingTests {
         #expect(read.text == text)
     }
 
+    @Test("its length is known before it is made")
+    func length() throws {
+        var nodes = [Node.absent, Node(true), Node(integer: -7), Node(double: 0.5)]
+        nodes += [Node(string: "text"), Node(string: String(repeating: "x", count: 70_000))]
+        nodes += [Node(integer: 1).settingPriority(Node(string: "p"))]
+        nodes += try [0, 1, 60, 3_000].map { try sample($0) }
+        // Children lie within the pages of their parents, or in pages of their own.
+        for node in nodes {
+            node.visitChildren { _, child in
+                nodes.append(child)
+                return nodes.count < 2_000
+            }
+        }
+        for node in nodes { #expect(node.encodingByteCount == encoded(node).count) }
+    }
+
     @Test("pieces of any size give the node back", arguments: [1, 2, 7, 100, 5_000])
     func pieces(size: Int) throws {
         let node = try sample()

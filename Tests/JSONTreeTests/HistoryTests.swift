@@ -117,6 +117,11 @@ struct HistoryTests {
             try checkForms(root.node, "seed \(seed), root \(index)")
             if let twin = root.twin { checkReading(root.node, twin, "seed \(seed), root \(index)") }
         }
+        let last = history.node
+        let isLent = withExtendedLifetime(last) { isSame(LentNode(last), last) }
+        #expect(isLent, "seed \(seed)")
+        #expect(last.weight(upTo: .max) == weight(last), "seed \(seed)")
+        #expect(last.weight(upTo: 3) == 3, "seed \(seed)")
         for (index, (a, b)) in zip(old, old.dropFirst()).enumerated() {
             checkDifferences(a.node, a.twin, b.node, b.twin, "seed \(seed), root \(index)")
         }
@@ -150,6 +155,49 @@ struct HistoryTests {
         while stream.next(into: &pieces, atLeast: 50) {}
         let isWhole = pieces == text
         #expect(isWhole, context)
+    }
+
+    /// Whether a lent node, and all below it, reads like the node it was lent from.
+    private func isSame(_ lent: LentNode, _ node: Node) -> Bool {
+        let isContent =
+            switch lent.content {
+            case .absent: node.isAbsent
+            case .boolean(let value): node.boolean == value
+            case .number(let value): node.number == value
+            case .string(let text): node.withText { $0 == text } ?? false
+            case .map: node.isMap
+            }
+        let own = node.priority
+        let hasPriority = withExtendedLifetime(own) {
+            own.isAbsent ? lent.priority.isAbsent : isSame(lent.priority, own)
+        }
+        if !isContent || !hasPriority || lent.kind != node.kind || lent.isMap != node.isMap {
+            return false
+        }
+        var lentKeys: [[UInt8]] = []
+        lent.visitChildren { key, _ in
+            lentKeys.append(Array(key))
+            return true
+        }
+        var keys: [[UInt8]] = []
+        var areSame = true
+        node.visitChildren { key, child in
+            keys.append(Array(key))
+            areSame = areSame && isSame(lent.child(key), child)
+            return true
+        }
+        return areSame && keys == lentKeys && lent.child(.empty).isAbsent
+    }
+
+    private func weight(_ node: Node) -> Int {
+        var total = node.isAbsent ? 0 : 1
+        let byteCount = node.string?.utf8.count ?? 0
+        if byteCount >= 256 { total += byteCount / 256 }
+        node.visitChildren { _, child in
+            total += weight(child)
+            return true
+        }
+        return total
     }
 
     /// Counts, order, look-ups and both directions of a visit, for the top two levels.

@@ -26,7 +26,7 @@ func sha1Base64(_ text: String) -> String {
     var message = Array(text.utf8) + [0x80]
     while message.count % 64 != 56 { message.append(0) }
     for shift in stride(from: 56, through: 0, by: -8) {
-        message.append(UInt8(truncatingIfNeeded: text.utf8.count * 8 >> shift))
+        message.append(UInt8(truncatingIfNeeded: (text.utf8.count * 8) >> shift))
     }
     for start in stride(from: 0, to: message.count, by: 64) {
         var words = (0..<16).map { index in

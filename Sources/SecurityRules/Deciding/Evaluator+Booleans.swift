@@ -12,14 +12,14 @@ extension Evaluator {
             return value
         case .all(let list):
             try step(index)
-            for operand in program.lists[Int(list)] {
-                if !(try boolean(operand, in: program)) { return false }
+            for place in program.lists[Int(list)] {
+                if !(try boolean(program.operands[place], in: program)) { return false }
             }
             return true
         case .any(let list):
             try step(index)
-            for operand in program.lists[Int(list)] {
-                if try boolean(operand, in: program) { return true }
+            for place in program.lists[Int(list)] {
+                if try boolean(program.operands[place], in: program) { return true }
             }
             return false
         case .not(let operand):
@@ -33,15 +33,15 @@ extension Evaluator {
             return try isOrdered(index, symbol, left, right, in: program)
         case .exists(let base):
             try step(index)
-            return !node(at: try location(base, in: program)).isAbsent
+            return !(try node(base, in: program).isAbsent)
         case .hasChildren(let base):
             try step(index)
-            return node(at: try location(base, in: program)).isMap
+            return try node(base, in: program).isMap
         case .hasAllChildren(let base, let list):
             return try hasAllChildren(index, base, program.childLists[Int(list)], in: program)
         case .isKind(let base, let kind):
             try step(index)
-            return node(at: try location(base, in: program)).kind == kind
+            return try node(base, in: program).kind == kind
         case .contains(let base, let part):
             return try contains(index, base, part, in: program)
         case .beginsWith(let base, let part):
@@ -78,7 +78,10 @@ extension Evaluator {
         case (.boolean(let x), .boolean(let y)): return x == y
         case (.number(let x), .number(let y)): return x == y
         case (.null, _), (.boolean, _), (.number, _), (.object, _): return false
-        case (.text, _), (.key, _), (.string, _):
+        case (.lent(let x), .lent(let y)):
+            try charge(byteCount: x.count == y.count ? x.count : 0, index)
+            return x == y
+        case (.text, _), (.lent, _):
             let found = a.withText { text in
                 b.withText {
                     (isSame: $0 == text, byteCount: $0.count == text.count ? text.count : 0)
@@ -132,25 +135,33 @@ extension Evaluator {
     private mutating func hasAllChildren(
         _ index: OperationIndex,
         _ base: OperationIndex,
-        _ list: [ChildArgument],
+        _ list: Range<Int>,
         in program: Program
     ) throws(EvaluationFailure) -> Bool {
         try step(index)
         let base = try location(base, in: program)
         // Arguments are values, computed before the method looks at anything; literals need no turn.
-        var computed: [[Key]] = []
-        for case .text(let text) in list { computed.append(try keys(text, in: program)) }
+        var computed: [Value] = []
+        for place in list {
+            guard case .text(let argument) = program.arguments[place] else { continue }
+            let text = try textValue(argument, in: program)
+            try charge(byteCount: text.byteCount, argument)
+            computed.append(text)
+        }
+        defer { leave(base) }
+        let depth = walkDepth
         var turn = 0
-        for argument in list {
+        for place in list {
             try step(index)
-            var location = base
-            switch argument {
-            case .path(let path): location.append(program.paths[Int(path)])
+            switch program.arguments[place] {
+            case .path(let path): descend(base, program.paths[Int(path)], in: program)
             case .text:
-                location.append(computed[turn])
+                descend(base, computed[turn])
                 turn += 1
             }
-            if node(at: location).isAbsent { return false }
+            let isThere = !look(at: base).isAbsent
+            leave(to: depth)
+            if !isThere { return false }
         }
         return true
     }

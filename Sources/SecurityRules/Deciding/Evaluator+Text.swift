@@ -8,7 +8,7 @@ extension Evaluator {
     ) throws(EvaluationFailure) -> Value {
         let value = try value(index, in: program)
         switch value {
-        case .text, .key, .string: return value
+        case .text, .lent: return value
         case .null, .boolean, .number, .object: break
         }
         throw EvaluationFailure(

@@ -10,27 +10,31 @@ extension Evaluator {
         switch program.operations[Int(index.number)] {
         case .constant(let place):
             try step(index)
-            return program.constants[Int(place)]
+            switch program.constants[Int(place)] {
+            case .null: return .null
+            case .number(let number): return .number(number)
+            case .text(let text): return Value(text)
+            }
         case .now:
             try step(index)
             probe.lookedAtTime()
-            return .number(Double(request.now.milliseconds))
+            return .number(Double(now.milliseconds))
         case .auth:
             try step(index)
-            return auth()
+            return authValue()
         case .capture(let keyIndex):
             try step(index)
-            return trail.value(ofKey: Int(keyIndex))
+            return .lent(trail.key(at: Int(keyIndex)))
         case .authMember(let base, let key):
             try step(index)
-            return member(try value(base, in: program), program.keys[Int(key)])
+            return member(try value(base, in: program), program.key(key))
         case .authLength(let base, let key):
             try step(index)
             let target = try value(base, in: program)
             if target.kind == .string {
                 return .number(Double(target.withText { codeUnitCount($0) } ?? 0))
             }
-            return member(target, program.keys[Int(key)])
+            return member(target, program.key(key))
         case .authIndex(let base, let argument):
             return try authElement(index, base, argument, in: program)
         case .query(let property, let base):
@@ -39,12 +43,12 @@ extension Evaluator {
             return queryValue(property)
         case .val(let base):
             try step(index)
-            let value = Value(node(at: try location(base, in: program)))
+            let value = Value(try node(base, in: program))
             if case .object = value { return .object(.absent) }
             return value
         case .priority(let base):
             try step(index)
-            return Value(node(at: try location(base, in: program)).priority)
+            return Value(try node(base, in: program).priority)
         case .length(let base):
             try step(index)
             let text = try textValue(base, in: program)
@@ -77,16 +81,16 @@ extension Evaluator {
 
     // MARK: Auth
 
-    private mutating func auth() -> Value {
+    private mutating func authValue() -> Value {
         probe.lookedAtAuth()
-        guard let auth = request.auth else { return .null }
-        return auth.value.isAbsent ? .object(.absent) : Value(auth.value)
+        guard let auth else { return .null }
+        return auth.isAbsent ? .object(.absent) : Value(auth)
     }
 
     /// A member of an auth value; null for whatever has none.
-    private func member(_ value: Value, _ key: [UInt8]) -> Value {
+    private func member(_ value: Value, _ key: Bytes) -> Value {
         guard case .object(let node) = value else { return .null }
-        return Value(key.withBytes { node.child($0) })
+        return Value(node.child(key))
     }
 
     private mutating func authElement(
@@ -98,14 +102,19 @@ extension Evaluator {
         try step(index)
         let target = try value(base, in: program)
         let key = try value(argument, in: program)
-        if case .number(let number) = key { return member(target, Array(numberText(number).utf8)) }
-        guard let text = key.withText({ Array($0) }) else {
+        let found: Value?
+        if case .number(let number) = key {
+            found = numberText(number).withBytes { member(target, $0) }
+        } else {
+            found = key.withText { member(target, $0) }
+        }
+        guard let found else {
             throw EvaluationFailure(
                 fault: .wrongKind(needed: .index, found: key.kind),
                 operation: argument
             )
         }
-        return member(target, text)
+        return found
     }
 
     // MARK: Query
@@ -126,17 +135,17 @@ extension Evaluator {
         let spec = query ?? .everything
         switch property {
         case .orderByKey:
-            return .boolean(isPlain ? request.plainReadsOrderByKey : spec.index == .key)
+            return .boolean(isPlain ? plainReadsOrderByKey : spec.index == .key)
         case .orderByPriority:
             return .boolean(
-                isPlain ? !request.plainReadsOrderByKey : spec.index == .priority
+                isPlain ? !plainReadsOrderByKey : spec.index == .priority
             )
         case .orderByValue: return .boolean(spec.index == .value)
         case .orderByChild:
             guard case .child(let path) = spec.index else { return .null }
             return .text(Array(path.wireText.utf8))
-        case .startAt: return spec.start.map { Value($0.value) } ?? .null
-        case .endAt: return spec.end.map { Value($0.value) } ?? .null
+        case .startAt: return spec.start.map { Value(LentNode($0.value)) } ?? .null
+        case .endAt: return spec.end.map { Value(LentNode($0.value)) } ?? .null
         case .equalTo: return equalTo(spec)
         case .limitToFirst: return limit(spec, .first)
         case .limitToLast: return limit(spec, .last)
@@ -149,7 +158,7 @@ extension Evaluator {
         let isOnePlace =
             start.isInclusive && end.isInclusive && start.value == end.value
             && start.key == end.key
-        return isOnePlace ? Value(start.value) : .null
+        return isOnePlace ? Value(LentNode(start.value)) : .null
     }
 
     private func limit(_ spec: QuerySpec, _ side: QuerySpec.Side) -> Value {

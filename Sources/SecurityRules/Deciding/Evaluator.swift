@@ -3,13 +3,18 @@ import Queries
 
 /// Runs the rules of one request: holds the state that its rules share.
 ///
-/// Nothing of the data is copied: a snapshot is a tree and a path, and its node is found when a
-/// method needs it. The nodes along the path of the request are found once.
+/// Nothing of the data is copied, and none of it is kept: a snapshot is a tree and a path, and its
+/// nodes are lent, found once for the path of the request. Whoever makes an evaluator keeps the
+/// request, the new tree and the rules alive for as long.
 struct Evaluator<P: Probe> {
-    let request: RulesRequest
+    let now: Timestamp
+    let plainReadsOrderByKey: Bool
     let query: QuerySpec?
+    /// Nil when nobody is signed in.
+    let auth: LentNode?
+    private let oldRoot: LentNode
     /// The tree as the write would leave it; for a read the tree itself.
-    let newRoot: Node
+    private let newRoot: LentNode
     /// Where in the tree the rules are being judged.
     private(set) var trail: Trail
     var probe: P
@@ -20,41 +25,54 @@ struct Evaluator<P: Probe> {
     private(set) var ruleDepth = 0
 
     /// Element i is the node under the first i keys of the current path, as far as known.
-    private var oldNodes: [Node] = []
-    private var newNodes: [Node] = []
+    private var oldNodes: [LentNode] = []
+    private var newNodes: [LentNode] = []
 
-    init(_ request: RulesRequest, query: QuerySpec?, newRoot: Node, target: Path, probe: P) {
-        self.request = request
+    /// The nodes of the snapshots under way, each below the one before; the innermost is the last.
+    private var walk: [LentNode] = []
+    /// The keys of `walk`, if anything is recorded.
+    private var walkKeys: [Key] = []
+
+    init(_ request: RulesRequest, query: QuerySpec?, newRoot: Node, _ trail: Trail, probe: P) {
+        now = request.now
+        plainReadsOrderByKey = request.plainReadsOrderByKey
         self.query = query
-        self.newRoot = newRoot
-        trail = Trail(target: target)
+        auth = request.auth.map { LentNode($0.value) }
+        oldRoot = LentNode(request.root)
+        self.newRoot = LentNode(newRoot)
+        self.trail = trail
         self.probe = probe
     }
+
+    /// Nodes along a path for which room is made at once.
+    private static var usualDepth: Int { 8 }
 
     /// Runs a rule that stands under the first `depth` keys of the current path.
     mutating func run(_ program: Program, depth: Int) throws(EvaluationFailure) -> Bool {
         ruleDepth = depth
+        // What an aborted rule left.
+        if !walk.isEmpty { leaveAll() }
         return try boolean(program.entry, in: program)
     }
 
     // MARK: The current path
 
     /// Goes on with another entry, whose path shares its first `common` keys with the last one.
-    mutating func move(to target: Path, common: Int) {
-        trail = Trail(target: target)
+    mutating func move(to trail: Trail, common: Int) {
+        self.trail = trail
         forgetNodes(below: common)
     }
 
     /// Steps down to a child that the write carries.
-    mutating func enter(_ key: Key, newNode: Node) {
+    mutating func enter(_ key: Bytes, newNode: LentNode) {
         _ = prefixNode(isNew: true, trail.keyCount)
-        trail.below.append(key)
+        trail.enter(key)
         newNodes.append(newNode)
     }
 
     /// Steps back up from a child.
     mutating func leave() {
-        trail.below.removeLast()
+        trail.leave()
         forgetNodes(below: trail.keyCount)
     }
 
@@ -64,27 +82,37 @@ struct Evaluator<P: Probe> {
     }
 
     /// The node under the first `depth` keys of the current path.
-    mutating func prefixNode(isNew: Bool, _ depth: Int) -> Node {
+    mutating func prefixNode(isNew: Bool, _ depth: Int) -> LentNode {
         if isNew {
-            if newNodes.count <= depth { trail.resolve(&newNodes, newRoot, depth) }
+            if newNodes.count <= depth { resolve(&newNodes, newRoot, depth) }
             return newNodes[depth]
         }
-        if oldNodes.count <= depth { trail.resolve(&oldNodes, request.root, depth) }
+        if oldNodes.count <= depth { resolve(&oldNodes, oldRoot, depth) }
         return oldNodes[depth]
+    }
+
+    /// Makes `nodes[i]` the node under the first i keys, for all i up to `depth`.
+    private func resolve(_ nodes: inout [LentNode], _ root: LentNode, _ depth: Int) {
+        if nodes.isEmpty {
+            nodes.reserveCapacity(Self.usualDepth)
+            nodes.append(root)
+        }
+        while nodes.count <= depth {
+            let parent = nodes[nodes.count - 1]
+            nodes.append(
+                parent.isAbsent ? .absent : parent.child(trail.key(at: nodes.count - 1))
+            )
+        }
     }
 
     // MARK: Snapshots
 
-    /// Where a snapshot is: the first `prefix` keys of the current path, then `rest`.
+    /// Where a snapshot is: the first `prefix` keys of the current path, then the keys that were
+    /// walked since `walk` had `start` nodes. Whoever asked for one leaves it again.
     struct Location {
         let isNew: Bool
         var prefix: Int
-        var rest: [Key] = []
-
-        /// Goes on by some keys.
-        mutating func append(_ keys: [Key]) {
-            if rest.isEmpty { rest = keys } else { rest += keys }
-        }
+        let start: Int
     }
 
     /// The location a snapshot expression names.
@@ -94,20 +122,25 @@ struct Evaluator<P: Probe> {
     ) throws(EvaluationFailure) -> Location {
         try step(index)
         switch program.operations[Int(index.number)] {
-        case .data: return Location(isNew: false, prefix: ruleDepth)
-        case .newData: return Location(isNew: true, prefix: ruleDepth)
-        case .root: return Location(isNew: false, prefix: 0)
+        case .data: return Location(isNew: false, prefix: ruleDepth, start: walk.count)
+        case .newData: return Location(isNew: true, prefix: ruleDepth, start: walk.count)
+        case .root: return Location(isNew: false, prefix: 0, start: walk.count)
         case .child(let base, let path):
-            var location = try location(base, in: program)
-            location.append(program.paths[Int(path)])
+            let location = try location(base, in: program)
+            descend(location, program.paths[Int(path)], in: program)
             return location
         case .childAt(let base, let argument):
-            var location = try location(base, in: program)
-            location.append(try keys(argument, in: program))
+            let location = try location(base, in: program)
+            let text = try textValue(argument, in: program)
+            try charge(byteCount: text.byteCount, argument)
+            descend(location, text)
             return location
         case .parent(let base):
             var location = try location(base, in: program)
-            if location.rest.popLast() != nil { return location }
+            if walk.count > location.start {
+                leaveLast()
+                return location
+            }
             if location.prefix == 0 {
                 throw EvaluationFailure(fault: .parentOfRoot, operation: index)
             }
@@ -123,33 +156,73 @@ struct Evaluator<P: Probe> {
         }
     }
 
-    /// The keys of a path that was computed.
-    mutating func keys(
+    /// Goes on by the keys of a literal path.
+    mutating func descend(_ location: Location, _ keys: Range<Int>, in program: Program) {
+        for place in keys { descend(location, program.pathKey(place)) }
+    }
+
+    /// Goes on by the keys of a path that was computed.
+    mutating func descend(_ location: Location, _ text: Value) {
+        text.withText { text in forEachChildKey(text) { descend(location, $0) } }
+    }
+
+    /// Goes on by one key.
+    private mutating func descend(_ location: Location, _ key: Bytes) {
+        let parent = innermost(location)
+        walk.append(parent.isAbsent ? .absent : parent.child(key))
+        if P.isRecording { walkKeys.append(Key(key)) }
+    }
+
+    /// Keys walked in all locations under way.
+    var walkDepth: Int { walk.count }
+
+    /// Goes back to where a location began.
+    mutating func leave(_ location: Location) { leave(to: location.start) }
+
+    /// Goes back to where `walkDepth` was `depth`.
+    mutating func leave(to depth: Int) {
+        while walk.count > depth { leaveLast() }
+    }
+
+    private mutating func leaveLast() {
+        walk.removeLast()
+        if P.isRecording { walkKeys.removeLast() }
+    }
+
+    private mutating func leaveAll() {
+        walk.removeAll(keepingCapacity: true)
+        walkKeys.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func innermost(_ location: Location) -> LentNode {
+        walk.count > location.start
+            ? walk[walk.count - 1] : prefixNode(isNew: location.isNew, location.prefix)
+    }
+
+    /// The node a snapshot expression names; notes that it was looked at.
+    mutating func node(
         _ index: OperationIndex,
         in program: Program
-    ) throws(EvaluationFailure) -> [Key] {
-        let text = try text(index, in: program)
-        try charge(byteCount: text.count, index)
-        return childKeys(text)
+    ) throws(EvaluationFailure) -> LentNode {
+        let location = try location(index, in: program)
+        let node = look(at: location)
+        leave(location)
+        return node
     }
 
     /// The node at a location; notes that it was looked at.
-    mutating func node(at location: Location) -> Node {
+    mutating func look(at location: Location) -> LentNode {
         if P.isRecording, let path = path(of: location) { probe.looked(at: path) }
-        var node = prefixNode(isNew: location.isNew, location.prefix)
-        for key in location.rest {
-            node = node.child(key)
-            if node.isAbsent { break }
-        }
-        return node
+        return innermost(location)
     }
 
     /// Where the data of a location is; nil when no data could ever be there, which makes the look
     /// one at nothing.
     private func path(of location: Location) -> Path? {
         let prefix = trail.path(location.prefix)
-        if location.rest.isEmpty { return prefix }
-        return location.rest.allSatisfy(isPossible) ? prefix.appending(Path(location.rest)) : nil
+        let rest = walkKeys[location.start...]
+        if rest.isEmpty { return prefix }
+        return rest.allSatisfy(isPossible) ? prefix.appending(Path(Array(rest))) : nil
     }
 
     // MARK: Steps

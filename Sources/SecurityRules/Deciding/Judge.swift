@@ -2,8 +2,10 @@ import JSONTree
 import Queries
 
 /// Walks the rules of one request and comes to a decision.
+///
+/// Whoever makes a judge keeps the rules, the request and the new tree alive for as long.
 struct Judge<P: Probe> {
-    private let top: RuleNode
+    private let table: RuleTable
     private var evaluator: Evaluator<P>
 
     /// What a rule came to.
@@ -13,22 +15,17 @@ struct Judge<P: Probe> {
         case aborted(EvaluationFailure)
     }
 
+    /// Makes a judge of requests for one path, whose keys are `keys`.
     init(
-        _ top: RuleNode,
+        _ table: RuleTable,
         _ request: RulesRequest,
         query: QuerySpec?,
         newRoot: Node,
-        target: Path,
+        _ trail: Trail,
         probe: P
     ) {
-        self.top = top
-        evaluator = Evaluator(
-            request,
-            query: query,
-            newRoot: newRoot,
-            target: target,
-            probe: probe
-        )
+        self.table = table
+        evaluator = Evaluator(request, query: query, newRoot: newRoot, trail, probe: probe)
     }
 
     /// What was recorded.
@@ -38,7 +35,7 @@ struct Judge<P: Probe> {
 
     /// Whether the path may be read: the first `.read` from the root down that holds.
     mutating func judgeRead() -> Verdicts {
-        switch grant(.read, entry: 0, from: top, depth: 0) {
+        switch grant(.read, entry: 0, from: table.top, depth: 0) {
         case .granted(let rule, _): Verdicts(isAllowed: true, rule: rule, deniedEntry: nil)
         case .denied(let rule): Verdicts(isAllowed: false, rule: rule, deniedEntry: nil)
         }
@@ -46,47 +43,53 @@ struct Judge<P: Probe> {
 
     // MARK: Writes
 
-    /// Whether all targets may be written as they are in the new tree.
-    ///
-    /// Entries are judged in path order, so that what two of them share is judged once: no grant
-    /// was found and every `.validate` held on the keys that an entry shares with the one before.
-    mutating func judgeWrite(_ targets: [WriteTarget]) -> Verdicts {
-        var deciding: RuleOutcome?
-        var last: (path: Path, grantDepth: Int)?
-        let order =
-            targets.count == 1
-            ? [0] : targets.indices.sorted { targets[$0].path < targets[$1].path }
-        for entry in order {
-            let target = targets[entry]
-            let common = last.map { commonKeyCount($0.path, target.path) } ?? -1
-            evaluator.move(to: target.path, common: max(common, 0))
-            var grantDepth = last?.grantDepth ?? .max
-            if grantDepth > common {
-                switch grantBelow(common, entry: entry) {
-                case .denied(let rule):
-                    return Verdicts(isAllowed: false, rule: rule, deniedEntry: entry)
-                case .granted(let rule, let depth):
-                    if deciding == nil { deciding = rule }
-                    grantDepth = depth
-                }
-            }
-            if top.validatesHereOrBelow,
-                let failed = validateAlong(target, skipping: common, entry: entry)
-            {
-                return Verdicts(isAllowed: false, rule: failed, deniedEntry: entry)
-            }
-            last = (target.path, grantDepth)
-        }
-        return Verdicts(isAllowed: true, rule: deciding, deniedEntry: nil)
+    /// What the entries of a write judged so far leave for the next.
+    struct WriteProgress {
+        /// The rule that granted the first entry.
+        fileprivate var deciding: RuleOutcome?
+        fileprivate var last: (path: Path, grantDepth: Int)?
+
+        /// The verdict once all entries are judged.
+        var verdicts: Verdicts { Verdicts(isAllowed: true, rule: deciding, deniedEntry: nil) }
     }
 
-    private func commonKeyCount(_ a: Path, _ b: Path) -> Int {
-        let limit = min(a.keyCount, b.keyCount)
-        for index in 0..<limit {
-            let isSame = a.withKey(at: index) { key in b.withKey(at: index) { $0 == key } }
-            if !isSame { return index }
+    /// Whether one target may be written as it is in the new tree; nil if it may.
+    ///
+    /// Entries come in path order, so that what two of them share is judged once: no grant was found
+    /// and every `.validate` held on the keys that an entry shares with the one before.
+    mutating func judgeWrite(
+        _ target: WriteTarget,
+        _ keys: LentKeys,
+        entry: Int,
+        after progress: inout WriteProgress
+    ) -> Verdicts? {
+        let common = progress.last.map { commonKeyCount($0.path, keys) } ?? -1
+        evaluator.move(to: Trail(target: target.path, keys), common: max(common, 0))
+        var grantDepth = progress.last?.grantDepth ?? .max
+        if grantDepth > common {
+            switch grantBelow(common, entry: entry) {
+            case .denied(let rule):
+                return Verdicts(isAllowed: false, rule: rule, deniedEntry: entry)
+            case .granted(let rule, let depth):
+                if progress.deciding == nil { progress.deciding = rule }
+                grantDepth = depth
+            }
         }
-        return limit
+        if table.top.validatesHereOrBelow,
+            let failed = validateAlong(target, skipping: common, entry: entry)
+        {
+            return Verdicts(isAllowed: false, rule: failed, deniedEntry: entry)
+        }
+        progress.last = (target.path, grantDepth)
+        return nil
+    }
+
+    private func commonKeyCount(_ path: Path, _ keys: LentKeys) -> Int {
+        path.withKeys { last in
+            let limit = min(last.count, keys.count)
+            for index in 0..<limit where last[index] != keys[index] { return index }
+            return limit
+        }
     }
 
     // MARK: Grants
@@ -99,28 +102,29 @@ struct Judge<P: Probe> {
 
     /// Looks for a `.write` that holds, below the first `common` keys, where none was found before.
     private mutating func grantBelow(_ common: Int, entry: Int) -> Grant {
-        var node = top
+        var spot = table.top
         for depth in 0..<max(common + 1, 0) {
             if depth == evaluator.trail.target.keyCount { return .denied(nil) }
-            guard let next = evaluator.trail.withKey(at: depth, { node.child($0) }) else {
+            guard let next = table.child(of: spot, evaluator.trail.key(at: depth)) else {
                 return .denied(nil)
             }
-            node = next
+            spot = next
         }
-        return grant(.write, entry: entry, from: node, depth: common + 1)
+        return grant(.write, entry: entry, from: spot, depth: common + 1)
     }
 
     /// Walks from a rule node under the first `depth` keys of the target down to the target.
     private mutating func grant(
         _ kind: RuleKind,
         entry: Int,
-        from start: RuleNode,
-        depth start_: Int
+        from start: RuleTable.Spot,
+        depth startDepth: Int
     ) -> Grant {
-        var node = start
-        var depth = start_
+        var spot = start
+        var depth = startDepth
         while true {
-            if let rule = kind == .read ? node.read : node.write {
+            if let index = kind == .read ? spot.read : spot.write {
+                let rule = table[index]
                 let verdict = consult(rule, depth: depth, entry: entry)
                 if case .holds = verdict {
                     return .granted(outcome(rule, verdict, depth, entry), depth: depth)
@@ -130,10 +134,10 @@ struct Judge<P: Probe> {
                 }
             }
             if depth == evaluator.trail.target.keyCount { return .denied(nil) }
-            guard let next = evaluator.trail.withKey(at: depth, { node.child($0) }) else {
+            guard let next = table.child(of: spot, evaluator.trail.key(at: depth)) else {
                 return .denied(nil)
             }
-            node = next
+            spot = next
             depth += 1
         }
     }
@@ -147,10 +151,10 @@ struct Judge<P: Probe> {
         skipping: Int,
         entry: Int
     ) -> RuleOutcome? {
-        var node = top
+        var spot = table.top
         var depth = 0
         while true {
-            if depth > skipping, let rule = node.validate {
+            if depth > skipping, let rule = spot.validate {
                 if P.isRecording {
                     let path = evaluator.trail.path(depth)
                     evaluator.probe.looked(at: path)
@@ -159,20 +163,25 @@ struct Judge<P: Probe> {
                 if evaluator.prefixNode(isNew: true, depth).isAbsent { return nil }
                 if let failed = validate(rule, depth: depth, entry: entry) { return failed }
             }
-            if depth == target.path.keyCount { break }
-            guard let next = evaluator.trail.withKey(at: depth, { node.child($0) }),
+            if depth == evaluator.trail.target.keyCount { break }
+            guard let next = table.child(of: spot, evaluator.trail.key(at: depth)),
                 next.validatesHereOrBelow
             else { return nil }
-            node = next
+            spot = next
             depth += 1
         }
         // A priority has nothing below it.
-        if target.isPriority || !node.validatesBelow { return nil }
+        if target.isPriority || !spot.validatesBelow { return nil }
         let data = evaluator.prefixNode(isNew: true, depth)
-        return validateBelow(node, data, depth: depth, entry: entry)
+        return validateBelow(spot, data, depth: depth, entry: entry)
     }
 
-    private mutating func validate(_ rule: Rule, depth: Int, entry: Int) -> RuleOutcome? {
+    private mutating func validate(
+        _ index: RuleTable.RuleIndex,
+        depth: Int,
+        entry: Int
+    ) -> RuleOutcome? {
+        let rule = table[index]
         let verdict = consult(rule, depth: depth, entry: entry)
         if case .holds = verdict { return nil }
         return outcome(rule, verdict, depth, entry)
@@ -180,48 +189,52 @@ struct Judge<P: Probe> {
 
     /// Validates the children that the write carries. Recursion is bounded by the depth of data.
     private mutating func validateBelow(
-        _ node: RuleNode,
-        _ data: Node,
+        _ spot: RuleTable.Spot,
+        _ data: LentNode,
         depth: Int,
         entry: Int
     ) -> RuleOutcome? {
         var failed: RuleOutcome?
-        if node.wildcardValidates {
-            data.visitChildren { bytes, child in
+        if spot.wildcardValidates {
+            data.visitChildren { key, child in
                 evaluator.stepsLeft -= 1
-                guard let next = node.child(bytes), next.validatesHereOrBelow else { return true }
-                failed = validateChild(next, Key(bytes), child, depth: depth, entry: entry)
+                guard let next = table.child(of: spot, key), next.validatesHereOrBelow else {
+                    return true
+                }
+                failed = validateChild(next, key, child, depth: depth, entry: entry)
                 return failed == nil
             }
             return failed
         }
         // Only named children have rules: look for those instead of visiting all data.
-        for literal in node.literals where literal.node.validatesHereOrBelow {
+        for index in spot.literals {
+            let (key, next) = table.literal(index)
+            if !next.validatesHereOrBelow { continue }
             evaluator.stepsLeft -= 1
-            let child = data.child(literal.key)
+            let child = data.child(key)
             if child.isAbsent { continue }
-            failed = validateChild(literal.node, literal.key, child, depth: depth, entry: entry)
+            failed = validateChild(next, key, child, depth: depth, entry: entry)
             if failed != nil { return failed }
         }
         return nil
     }
 
     private mutating func validateChild(
-        _ node: RuleNode,
-        _ key: Key,
-        _ child: Node,
+        _ spot: RuleTable.Spot,
+        _ key: Bytes,
+        _ child: LentNode,
         depth: Int,
         entry: Int
     ) -> RuleOutcome? {
         evaluator.enter(key, newNode: child)
         defer { evaluator.leave() }
-        if let rule = node.validate,
+        if let rule = spot.validate,
             let failed = validate(rule, depth: depth + 1, entry: entry)
         {
             return failed
         }
-        if !node.validatesBelow { return nil }
-        return validateBelow(node, child, depth: depth + 1, entry: entry)
+        if !spot.validatesBelow { return nil }
+        return validateBelow(spot, child, depth: depth + 1, entry: entry)
     }
 
     // MARK: One rule

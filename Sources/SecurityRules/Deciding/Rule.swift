@@ -45,8 +45,8 @@ final class Rule: Sendable {
 }
 
 /// One object of the rules text: the rules for one place of the tree.
-final class RuleNode: Sendable {
-    struct Literal: Sendable {
+final class RuleNode {
+    struct Literal {
         let key: Key
         let node: RuleNode
     }
@@ -59,12 +59,6 @@ final class RuleNode: Sendable {
     /// The child for every other key.
     let wildcard: RuleNode?
     let indexes: [QuerySpec.Index]
-
-    /// Whether a `.validate` stands here or anywhere below; a write skips what has none.
-    let validatesHereOrBelow: Bool
-    /// Whether a `.validate` stands below the wildcard.
-    let wildcardValidates: Bool
-    let validatesBelow: Bool
 
     /// Gathers the members of one object; `literals` in key order, without equal keys.
     init(
@@ -81,28 +75,5 @@ final class RuleNode: Sendable {
         self.literals = literals
         self.wildcard = wildcard
         self.indexes = indexes
-        wildcardValidates = wildcard?.validatesHereOrBelow ?? false
-        validatesBelow =
-            wildcardValidates || literals.contains { $0.node.validatesHereOrBelow }
-        validatesHereOrBelow = validatesBelow || validate != nil
-    }
-
-    /// The rules for a child: a name beats the wildcard, and there is no way back.
-    func child(_ key: Bytes) -> RuleNode? {
-        if literals.count <= 4 {
-            for literal in literals where literal.key.withBytes({ $0 == key }) {
-                return literal.node
-            }
-            return wildcard
-        }
-        var low = 0
-        var high = literals.count
-        while low < high {
-            let middle = (low + high) / 2
-            let order = literals[middle].key.withBytes { Key.compare($0, key) }
-            if order == 0 { return literals[middle].node }
-            if order < 0 { low = middle + 1 } else { high = middle }
-        }
-        return wildcard
     }
 }

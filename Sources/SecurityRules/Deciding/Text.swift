@@ -4,11 +4,25 @@ import JSONTree
 ///
 /// A piece that no key could be is kept and names nothing. A text without pieces gives one empty
 /// key, which names nothing either; see decision 0004.
+func forEachChildKey(_ text: Bytes, _ body: (Bytes) -> Void) {
+    var start = 0
+    var isEmpty = true
+    for offset in 0...text.count
+    where offset == text.count || text[offset] == UInt8(ascii: "/") {
+        if offset > start {
+            body(text.slice(start..<offset))
+            isEmpty = false
+        }
+        start = offset + 1
+    }
+    if isEmpty { body(.empty) }
+}
+
+/// The same as a list.
 func childKeys(_ text: [UInt8]) -> [Key] {
-    let slash = UInt8(ascii: "/")
-    if !text.contains(slash) { return [Key(unchecked: text)] }
-    let pieces = text.split(separator: slash)
-    return pieces.isEmpty ? [Key(unchecked: [])] : pieces.map { Key(unchecked: Array($0)) }
+    var keys: [Key] = []
+    text.withBytes { text in forEachChildKey(text) { keys.append(Key($0)) } }
+    return keys
 }
 
 /// Whether data could ever hold this key.

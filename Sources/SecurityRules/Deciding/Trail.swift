@@ -4,47 +4,35 @@ import JSONTree
 /// carries are validated, the keys below it.
 struct Trail {
     let target: Path
-    var below: [Key] = []
+    /// The keys of `target`.
+    private let keys: LentKeys
+    /// Keys of the new tree.
+    private var below: [Bytes] = []
 
-    init(target: Path) {
+    init(target: Path, _ keys: LentKeys) {
         self.target = target
+        self.keys = keys
     }
 
-    var keyCount: Int { target.keyCount + below.count }
+    var keyCount: Int { keys.count + below.count }
 
     /// The first `depth` keys.
     func path(_ depth: Int) -> Path {
-        if depth <= target.keyCount { return target.prefix(depth) }
-        return target.appending(Path(Array(below[..<(depth - target.keyCount)])))
+        if depth <= keys.count { return target.prefix(depth) }
+        return target.appending(Path(below[..<(depth - keys.count)].map { Key($0) }))
     }
 
     /// All keys.
-    var path: Path { below.isEmpty ? target : target.appending(Path(below)) }
+    var path: Path { below.isEmpty ? target : path(keyCount) }
 
-    /// Lends the key at an index.
-    func withKey<R>(at index: Int, _ body: (Bytes) -> R) -> R {
-        if index < target.keyCount { return target.withKey(at: index, body) }
-        return below[index - target.keyCount].withBytes(body)
+    /// The key at an index.
+    func key(at index: Int) -> Bytes {
+        index < keys.count ? keys[index] : below[index - keys.count]
     }
 
-    /// The key at an index as a value of rules.
-    func value(ofKey index: Int) -> Value {
-        index < target.keyCount
-            ? .key(target, index) : .text(below[index - target.keyCount].utf8)
-    }
+    /// Steps down to a child of the new tree.
+    mutating func enter(_ key: Bytes) { below.append(key) }
 
-    /// Makes `nodes[i]` the node under the first i keys, for all i up to `depth`.
-    func resolve(_ nodes: inout [Node], _ root: Node, _ depth: Int) {
-        if nodes.isEmpty {
-            nodes.reserveCapacity(keyCount + 1)
-            nodes.append(root)
-        }
-        while nodes.count <= depth {
-            let parent = nodes[nodes.count - 1]
-            nodes.append(
-                parent.isAbsent
-                    ? .absent : withKey(at: nodes.count - 1) { parent.child($0) }
-            )
-        }
-    }
+    /// Steps back up.
+    mutating func leave() { below.removeLast() }
 }

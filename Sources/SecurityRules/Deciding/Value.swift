@@ -1,26 +1,27 @@
 import JSONTree
 
 /// A value while a rule runs.
-enum Value: Sendable {
+///
+/// Only a string that was built owns memory. What is lent lies in the trees of the request, in its
+/// path or in the rules, all of which outlive the decision.
+enum Value {
     case null
     case boolean(Bool)
     case number(Double)
-    /// A string of the rules, or one that was built: UTF-8.
+    /// A string that was built: UTF-8.
     case text([UInt8])
-    /// The key that a wildcard took, by its index in the path of the request.
-    case key(Path, Int)
-    /// A string of the data or of auth.
-    case string(Node)
+    /// A string of the data, of auth or of the rules, or a key of the path.
+    case lent(Bytes)
     /// Something with children. Only of auth, a member can be asked; else the node is absent.
-    case object(Node)
+    case object(LentNode)
 
     /// The value of a leaf; an object keeps its node, so that members of auth can be reached.
-    init(_ node: Node) {
-        switch node.kind {
+    init(_ node: LentNode) {
+        switch node.content {
         case .absent: self = .null
-        case .boolean: self = .boolean(node.boolean ?? false)
-        case .number: self = .number(node.number ?? .nan)
-        case .string: self = .string(node)
+        case .boolean(let value): self = .boolean(value)
+        case .number(let value): self = .number(value)
+        case .string(let text): self = .lent(text)
         case .map: self = .object(node)
         }
     }
@@ -31,18 +32,21 @@ enum Value: Sendable {
         case .null: .null
         case .boolean: .boolean
         case .number: .number
-        case .text, .key, .string: .string
+        case .text, .lent: .string
         case .object: .object
         }
     }
 
+    /// Bytes of a string; 0 for any other value.
+    var byteCount: Int { withText { $0.count } ?? 0 }
+
     /// Lends the UTF-8 of a string; nil for any other value.
     @discardableResult
+    @inline(__always)
     func withText<R>(_ body: (Bytes) -> R) -> R? {
         switch self {
         case .text(let bytes): bytes.withBytes(body)
-        case .key(let path, let index): path.withKey(at: index, body)
-        case .string(let node): node.withText(body)
+        case .lent(let bytes): body(bytes)
         case .null, .boolean, .number, .object: nil
         }
     }
@@ -105,4 +109,11 @@ enum EvaluationFault: Error, Equatable {
 struct EvaluationFailure: Error {
     let fault: EvaluationFault
     let operation: OperationIndex
+}
+
+extension LentNode {
+    /// The UTF-8 of a string; empty for any other node.
+    var text: Bytes {
+        if case .string(let text) = content { text } else { .empty }
+    }
 }

@@ -126,7 +126,7 @@ struct ExpressionCompiler {
 
     /// Appends a constant.
     mutating func constant(
-        _ value: Value,
+        _ value: Constant,
         _ type: ValueType,
         _ expression: Expression
     ) -> Piece {

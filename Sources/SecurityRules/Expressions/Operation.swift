@@ -88,34 +88,87 @@ struct SourceSpan: Equatable, Sendable {
     let range: Range<Int>
 }
 
+/// A value that an expression names.
+enum Constant: Sendable {
+    case null
+    case number(Double)
+    /// UTF-8.
+    case text([UInt8])
+}
+
 /// A checked expression in the form that runs: operations and what they refer to.
 ///
-/// Immutable. Operands come before the operations that use them, so that no program loops.
+/// Immutable. Operands come before the operations that use them, so that no program loops. All that
+/// is asked for while it runs is plain values: texts are lent from nodes that the program holds.
 final class Program: Sendable {
+    /// A constant; texts are lent from `texts`.
+    enum LentConstant: Sendable {
+        case null
+        case number(Double)
+        case text(LentNode)
+    }
+
     let operations: [Operation]
     /// For each operation, where it stands.
     let spans: [SourceSpan]
     let entry: OperationIndex
-    let constants: [Value]
+    let constants: [LentConstant]
     /// Keys of auth members.
-    let keys: [[UInt8]]
-    /// Paths of literal `child()` calls; a key may be impossible, and then names nothing.
-    let paths: [[Key]]
-    /// Operands of `&&` and `||`.
-    let lists: [[OperationIndex]]
-    let childLists: [[ChildArgument]]
+    let keys: [LentNode]
+    /// Which of `pathKeys` a literal `child()` call goes through; a key may be impossible, and then
+    /// names nothing.
+    let paths: [Range<Int>]
+    let pathKeys: [LentNode]
+    /// Which of `operands` belong to an `&&` or `||`.
+    let lists: [Range<Int>]
+    let operands: [OperationIndex]
+    /// Which of `arguments` belong to a `hasChildren`.
+    let childLists: [Range<Int>]
+    let arguments: [ChildArgument]
     let patterns: [Pattern]
+
+    /// What the lent nodes were lent from.
+    private let texts: [Node]
 
     init(_ builder: ProgramBuilder, entry: OperationIndex) {
         operations = builder.operations
         spans = builder.spans
         self.entry = entry
-        constants = builder.constants
-        keys = builder.keys
-        paths = builder.paths
-        lists = builder.lists
-        childLists = builder.childLists
+        var texts: [Node] = []
+        func lend(_ text: [UInt8]) -> LentNode {
+            let node = text.withBytes { Node(text: $0) }
+            texts.append(node)
+            return LentNode(node)
+        }
+        constants = builder.constants.map { constant in
+            switch constant {
+            case .null: .null
+            case .number(let number): .number(number)
+            case .text(let text): .text(lend(text))
+            }
+        }
+        keys = builder.keys.map(lend)
+        (pathKeys, paths) = Program.joined(builder.paths.map { $0.map { lend($0.utf8) } })
+        (operands, lists) = Program.joined(builder.lists)
+        (arguments, childLists) = Program.joined(builder.childLists)
         patterns = builder.patterns
+        self.texts = texts
+    }
+
+    /// The key of an auth member.
+    func key(_ index: Int32) -> Bytes { keys[Int(index)].text }
+
+    /// The key at a place of `pathKeys`.
+    func pathKey(_ place: Int) -> Bytes { pathKeys[place].text }
+
+    /// All elements in one list, and where those of each list lie in it.
+    private static func joined<Element>(_ lists: [[Element]]) -> ([Element], [Range<Int>]) {
+        var all: [Element] = []
+        let ranges = lists.map { list in
+            all.append(contentsOf: list)
+            return all.count - list.count..<all.count
+        }
+        return (all, ranges)
     }
 }
 
@@ -123,7 +176,7 @@ final class Program: Sendable {
 struct ProgramBuilder {
     private(set) var operations: [Operation] = []
     private(set) var spans: [SourceSpan] = []
-    private(set) var constants: [Value] = []
+    private(set) var constants: [Constant] = []
     private(set) var keys: [[UInt8]] = []
     private(set) var paths: [[Key]] = []
     private(set) var lists: [[OperationIndex]] = []
@@ -138,7 +191,7 @@ struct ProgramBuilder {
         return OperationIndex(operations.count - 1)
     }
 
-    mutating func add(constant: Value) -> Int32 { ProgramBuilder.add(constant, to: &constants) }
+    mutating func add(constant: Constant) -> Int32 { ProgramBuilder.add(constant, to: &constants) }
     mutating func add(key: [UInt8]) -> Int32 { ProgramBuilder.add(key, to: &keys) }
     mutating func add(path: [Key]) -> Int32 { ProgramBuilder.add(path, to: &paths) }
     mutating func add(list: [OperationIndex]) -> Int32 { ProgramBuilder.add(list, to: &lists) }

@@ -1,0 +1,47 @@
+/// The pieces of which texts to hash are made.
+extension Scratch {
+    mutating func append(_ byte: UInt8) {
+        reserve(to: used + 1)
+        base[used] = byte
+        used += 1
+    }
+
+    mutating func append(_ bytes: Bytes) {
+        reserve(to: used + bytes.count)
+        append(bytes.place, bytes.count)
+    }
+
+    mutating func append(_ word: StaticString) {
+        unsafe append(Bytes(start: word.utf8Start, count: word.utf8CodeUnitCount))
+    }
+
+    /// Appends the 16 lower-case hex digits of a double, its sign first.
+    mutating func appendHex(_ number: Double) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: number.bitPattern >> UInt64(shift)) & 15
+            append(digit < 10 ? 48 + digit : 87 + digit)
+        }
+    }
+
+    /// Appends the base64 of `bytes`, in the standard alphabet, with padding.
+    ///
+    /// `bytes` may lie in this memory if it need not grow.
+    mutating func appendBase64(_ bytes: Bytes) {
+        let alphabet = base64Alphabet
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let count = min(3, bytes.count - start)
+            var bits: UInt32 = 0
+            for offset in 0..<3 {
+                bits = bits << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0)
+            }
+            for place in 0..<4 {
+                let digit = alphabet[Int(bits >> UInt32(18 - 6 * place)) & 63]
+                append(place <= count ? digit : 0x3D)
+            }
+        }
+    }
+}
+
+private let base64Alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+)
