@@ -23,6 +23,7 @@ struct hearth_listener {
     int descriptor;
     // On the heap since libuv frees it later than we do; NULL once stopped.
     uv_poll_t *watch;
+    // NULL without TLS.
     struct lws_vhost *vhost;
     // Holds certificate, chain and key for new handshakes; NULL without TLS.
     SSL_CTX *identity;
@@ -89,23 +90,14 @@ static void describe(const struct sockaddr_storage *address, socklen_t size, hea
 static void take(hearth_listener *listener, int descriptor, const hearth_endpoint *peer) {
     int yes = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    lws_adopt_desc_t info;
-    memset(&info, 0, sizeof info);
-    info.vh = listener->vhost;
-    info.type = LWS_ADOPT_SOCKET | LWS_ADOPT_ALLOW_SSL;
-    info.fd.sockfd = descriptor;
-    info.vh_prot_name = "hearth";
-    // Closes the descriptor when it fails.
-    struct lws *wsi = lws_adopt_descriptor_vhost_via_info(&info);
-    if (!wsi) {
-        listener->loop->callbacks.accept_failed(listener->owner, 0);
+    hearth_loop *loop = listener->loop;
+    hearth_socket *socket = hearth_socket_take(loop, listener->vhost, descriptor);
+    if (!socket) {
+        loop->callbacks.accept_failed(listener->owner, 0);
         return;
     }
-    void *owner = listener->loop->callbacks.accepted(listener->owner, wsi, peer);
-    if (owner)
-        lws_set_opaque_user_data(wsi, owner);
-    else
-        hearth_socket_destroy(wsi);
+    socket->owner = loop->callbacks.accepted(listener->owner, socket, peer);
+    if (!socket->owner) hearth_socket_destroy(socket);
 }
 
 static void acceptable(uv_poll_t *watch, int status, int events) {
@@ -198,7 +190,6 @@ hearth_listener *hearth_listen(hearth_loop *loop, const char *host, int port,
     listener->loop = loop;
     listener->owner = owner;
     listener->descriptor = -1;
-    listener->vhost = loop->plain;
     if (certificate && !open_tls(listener, certificate, key, reason)) {
         *error_number = -1;
         hearth_listener_free(listener);
@@ -255,7 +246,7 @@ bool hearth_listener_reload(hearth_listener *listener, const char *certificate, 
 
 void hearth_listener_free(hearth_listener *listener) {
     hearth_listener_stop(listener);
-    if (listener->vhost && listener->vhost != listener->loop->plain) lws_vhost_destroy(listener->vhost);
+    if (listener->vhost) lws_vhost_destroy(listener->vhost);
     SSL_CTX_free(listener->identity);
     free(listener);
 }

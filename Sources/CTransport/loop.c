@@ -103,7 +103,10 @@ hearth_loop *hearth_loop_create(const hearth_callbacks *callbacks, int descripto
 }
 
 void hearth_loop_turn(hearth_loop *loop, bool may_wait) {
-    uv_run(&loop->uv, may_wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    hearth_serving_begin(loop);
+    bool waits = may_wait && !hearth_serving_is_behind(loop);
+    uv_run(&loop->uv, waits ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    if (loop->tls_socket_count == 0) return;
     // libwebsockets serves input that it (or OpenSSL) already buffered once and then forgets it
     // until the network speaks again; this makes the next turn look at once.
     if (lws_service_adjust_timeout(loop->context, 1, 0) == 0) lws_cancel_service(loop->context);

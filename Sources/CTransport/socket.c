@@ -1,4 +1,5 @@
-// Stream sockets: libwebsockets accepts TLS, watches and reads them; sending is done here.
+// Stream sockets: libwebsockets watches them all; those with TLS it accepts and reads too (role
+// "raw-skt"), plain ones are read by serving.c (role "raw-file"). Sending is done here.
 //
 // lws_write is not used: what a full socket does not take it copies to a list of its own, and while
 // that list is not empty it neither reads the socket nor stops watching it, so that a peer who
@@ -8,7 +9,9 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static ptrdiff_t send_tls(SSL *ssl, const uint8_t *bytes, size_t byte_count) {
     size_t sent = 0;
@@ -28,34 +31,70 @@ static ptrdiff_t send_tls(SSL *ssl, const uint8_t *bytes, size_t byte_count) {
 }
 
 ptrdiff_t hearth_socket_send(hearth_socket *socket, const uint8_t *bytes, size_t byte_count) {
-    SSL *ssl = lws_get_ssl(socket);
-    if (ssl) return send_tls(ssl, bytes, byte_count);
+    if (socket->is_tls) return send_tls(lws_get_ssl(socket->wsi), bytes, byte_count);
     ssize_t sent;
     do {
-        sent = send(lws_get_socket_fd(socket), bytes, byte_count, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sent = send(lws_get_socket_fd(socket->wsi), bytes, byte_count, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (sent < 0 && errno == EINTR);
     if (sent >= 0) return sent;
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? 0 : -1;
 }
 
-void hearth_socket_want_writable(hearth_socket *socket) { lws_callback_on_writable(socket); }
+void hearth_socket_want_writable(hearth_socket *socket) { lws_callback_on_writable(socket->wsi); }
 
 void hearth_socket_pause(hearth_socket *socket, bool paused) {
-    lws_rx_flow_control(socket, paused ? 0 : 1);
+    socket->is_paused = paused;
+    // One that waits for its turn is watched again when it has had it.
+    if (!socket->queue) lws_rx_flow_control(socket->wsi, paused ? 0 : 1);
 }
 
 void hearth_socket_finish(hearth_socket *socket) {
-    SSL *ssl = lws_get_ssl(socket);
-    if (ssl) {
+    if (socket->is_tls) {
         ERR_clear_error();
-        SSL_shutdown(ssl);
+        SSL_shutdown(lws_get_ssl(socket->wsi));
         ERR_clear_error();
     }
-    shutdown(lws_get_socket_fd(socket), SHUT_WR);
+    shutdown(lws_get_socket_fd(socket->wsi), SHUT_WR);
 }
 
 void hearth_socket_destroy(hearth_socket *socket) {
-    lws_set_timeout(socket, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
+    // Calls back with the role's CLOSE, which frees `socket`.
+    lws_set_timeout(socket->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
+}
+
+hearth_socket *hearth_socket_take(hearth_loop *loop, struct lws_vhost *tls_vhost, int descriptor) {
+    hearth_socket *taken = calloc(1, sizeof *taken);
+    if (!taken) {
+        close(descriptor);
+        return NULL;
+    }
+    lws_adopt_desc_t info = {
+        .vh = tls_vhost ? tls_vhost : loop->plain,
+        .type = tls_vhost ? LWS_ADOPT_SOCKET | LWS_ADOPT_ALLOW_SSL : LWS_ADOPT_RAW_FILE_DESC,
+        .vh_prot_name = "hearth",
+    };
+    if (tls_vhost)
+        info.fd.sockfd = descriptor;
+    else
+        info.fd.filefd = descriptor;
+    // Closes the descriptor when it fails.
+    struct lws *wsi = lws_adopt_descriptor_vhost_via_info(&info);
+    if (!wsi) {
+        free(taken);
+        return NULL;
+    }
+    *taken = (hearth_socket){.loop = loop, .wsi = wsi, .is_tls = tls_vhost != NULL};
+    if (taken->is_tls) loop->tls_socket_count++;
+    lws_set_opaque_user_data(wsi, taken);
+    return taken;
+}
+
+static void closed(hearth_socket *socket) {
+    lws_set_opaque_user_data(socket->wsi, NULL);
+    hearth_serving_remove(socket);
+    if (socket->is_tls) socket->loop->tls_socket_count--;
+    if (socket->owner) socket->loop->callbacks.closed(socket->owner);
+    free(socket);
 }
 
 int hearth_lws_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -64,26 +103,33 @@ int hearth_lws_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
         hearth_loop *loop = lws_context_user(lws_get_context(wsi));
         return loop->configuring ? hearth_listener_configure_tls(loop->configuring, user) : 0;
     }
-    if (reason != LWS_CALLBACK_RAW_RX && reason != LWS_CALLBACK_RAW_WRITEABLE &&
-        reason != LWS_CALLBACK_RAW_CLOSE)
-        return 0;
-    void *owner = lws_get_opaque_user_data(wsi);
-    if (!owner) return 0;
-    const hearth_callbacks *callbacks =
-        &((hearth_loop *)lws_context_user(lws_get_context(wsi)))->callbacks;
+    hearth_socket *socket = NULL;
+    switch (reason) {
+    case LWS_CALLBACK_RAW_RX:
+    case LWS_CALLBACK_RAW_RX_FILE:
+    case LWS_CALLBACK_RAW_WRITEABLE:
+    case LWS_CALLBACK_RAW_WRITEABLE_FILE:
+    case LWS_CALLBACK_RAW_CLOSE:
+    case LWS_CALLBACK_RAW_CLOSE_FILE:
+        socket = lws_get_opaque_user_data(wsi);
+        break;
+    default: break;
+    }
+    if (!socket) return 0;
     switch (reason) {
     case LWS_CALLBACK_RAW_RX:
         // The TLS accept left a timeout of its own running.
         lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
-        callbacks->received(owner, in, length);
+        if (socket->owner) socket->loop->callbacks.received(socket->owner, in, length);
+        break;
+    case LWS_CALLBACK_RAW_RX_FILE:
+        hearth_serving_readable(socket);
         break;
     case LWS_CALLBACK_RAW_WRITEABLE:
-        callbacks->writable(owner);
+    case LWS_CALLBACK_RAW_WRITEABLE_FILE:
+        if (socket->owner) socket->loop->callbacks.writable(socket->owner);
         break;
-    default:
-        lws_set_opaque_user_data(wsi, NULL);
-        callbacks->closed(owner);
-        break;
+    default: closed(socket); break;
     }
     return 0;
 }

@@ -14,9 +14,6 @@ final class Connection: Timed {
         case ended
     }
 
-    /// Bytes sent to one connection in one go before others get their turn.
-    private static let flushByteCount = 256 * 1024
-
     let id: UInt64
     let listener: Listener
     let peer: Endpoint
@@ -31,8 +28,19 @@ final class Connection: Timed {
     private(set) var isBlocked = false
     private var isDirty = false
     private var isFlushing = false
+    /// Whether the flusher will let the source at the head be pulled.
+    private var isPuller = false
     private var isReadingPaused = false
     private var isDoomed = false
+    /// Whether `resumeReading` is due.
+    private var isResumable = false
+    /// The turn in which messages were last taken, and how many.
+    private var takingTurn = 0
+    private var takenCount = 0
+    /// How many it may give in one turn.
+    private var allowance = TurnLimits.messagesPerConnection
+    /// Whether it had more than that in `takingTurn`.
+    private var wantedMore = false
     private var finishesWhenDrained = false
 
     /// When the role's `deadlinePassed` is due; `.max` for never.
@@ -72,12 +80,44 @@ final class Connection: Timed {
 
     /// Goes on with input that had to wait, and with calls that were put off.
     func resumeReading() {
+        isResumable = false
         switch role {
         case .http(let http): http.advance()
-        case .webSocket(let webSocket): webSocket.runDeferred()
+        case .webSocket(let webSocket): webSocket.advance()
         case .leaving, .ended: break
         }
         updateReading()
+    }
+
+    /// Calls `resumeReading` before this turn ends, or in the next one.
+    func resumeLater() {
+        guard !isResumable else { return }
+        isResumable = true
+        loop.flusher.resume(self)
+    }
+
+    /// Whether one more message or request of this connection may be taken in this turn; counts it.
+    /// Otherwise the connection goes on in the next turn.
+    func mayTake() -> Bool {
+        let turn = loop.counters.turnCount
+        if takingTurn != turn {
+            takingTurn = turn
+            takenCount = 0
+            loop.noteTaker(id)
+            let isFlood = wantedMore && loop.isContended
+            allowance =
+                isFlood
+                ? max(TurnLimits.messagesPerFlood, allowance / 2)
+                : TurnLimits.messagesPerConnection
+            wantedMore = false
+        }
+        guard takenCount < allowance, !loop.isShareSpent else {
+            wantedMore = true
+            resumeLater()
+            return false
+        }
+        takenCount += 1
+        return true
     }
 
     /// The handshake is done: from now on WebSocket frames arrive.
@@ -85,11 +125,16 @@ final class Connection: Timed {
         role = .webSocket(webSocket)
     }
 
-    /// A WebSocket is always read, since a Close frame may come; HTTP input waits its turn.
+    /// A WebSocket whose input is used up is always read, since a Close frame may come; HTTP input
+    /// waits its turn.
     private func updateReading() {
         guard let socket, !isDoomed else { return }
         var wantsPause = false
-        if case .http(let http) = role { wantsPause = isBlocked || http.isFull }
+        switch role {
+        case .http(let http): wantsPause = isBlocked || http.isFull
+        case .webSocket(let webSocket): wantsPause = webSocket.holdsInput
+        case .leaving, .ended: break
+        }
         guard wantsPause != isReadingPaused else { return }
         isReadingPaused = wantsPause
         hearth_socket_pause(socket, wantsPause)
@@ -120,13 +165,22 @@ final class Connection: Timed {
         loop.flusher.markDirty(self)
     }
 
+    /// Lets the source at the head make some bytes, and sends them.
+    func pull() {
+        isPuller = false
+        flush(pulling: TurnLimits.pulledByteCount)
+    }
+
     /// Sends until the queue is empty, the socket full, or others have waited long enough.
-    func flush() {
+    ///
+    /// Sources are asked for so many bytes or somewhat more; then they stand in line with others'.
+    func flush(pulling pulledByteCount: Int = 0) {
         isDirty = false
         guard let socket, !isBlocked, !isDoomed, !isFlushing else { return }
         isFlushing = true
         defer { isFlushing = false }
-        var budget = Self.flushByteCount
+        var budget = TurnLimits.flushedByteCount
+        var pullBudget = pulledByteCount
         while budget > 0 {
             let offered: Int
             let sent: Int
@@ -135,9 +189,14 @@ final class Connection: Timed {
                 drained()
                 return
             case .source(let source):
+                guard pullBudget > 0 else {
+                    waitToPull()
+                    return
+                }
+                let before = output.byteCount
                 guard pull(source) else { return }
                 // A source of nothing but empty chunks must not hold the loop.
-                budget -= 64
+                pullBudget -= output.byteCount - before + 64
                 continue
             case .slice(let bytes, let offset, let byteCount):
                 offered = byteCount
@@ -160,6 +219,12 @@ final class Connection: Timed {
             budget -= sent
         }
         markDirty()
+    }
+
+    private func waitToPull() {
+        guard !isPuller else { return }
+        isPuller = true
+        loop.flusher.addPuller(self)
     }
 
     /// Asks the source for more. Returns whether there is reason to go on sending.

@@ -5,7 +5,8 @@ import Synchronization
 /// The one event loop of the process: the thread that owns every socket and all server state.
 ///
 /// A turn is: wait for the network, run the callbacks, run what other threads enqueued, run due
-/// timers, tell the applications that the turn ends, send what is queued, destroy what has died.
+/// timers, go on with input that had to wait, destroy what has died, tell the applications that the
+/// turn ends, send what is queued.
 /// Several listeners may share it. It starts once, with `run` or `startThread`, and ends with `stop`.
 ///
 /// `@unchecked Sendable`: `jobs`, `isWoken` and `phase` synchronise themselves; everything else is
@@ -16,9 +17,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Descriptors the process may open: the connection limit and room for files.
     ///
-    /// Debian's libwebsockets is built with its self-checks: closing a plain socket walks a table
+    /// Debian's libwebsockets is built with its self-checks: closing a socket walks a table
     /// of this many entries, so a generous number costs time on every close.
     private static let descriptorLimit: Int32 = 65_536
+
+    /// A turn that takes longer is counted as slow.
+    private static let slowTurnNanoseconds: UInt64 = 50_000_000
 
     private enum Job {
         case executor(UnownedJob)
@@ -53,8 +57,17 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     @LoopActor private var alarmTime: UInt64 = .max
     /// When the callbacks of this turn began; 0 while waiting.
     @LoopActor private var turnStart: UInt64 = 0
+    /// When the work under way must let other work go on.
+    @LoopActor private var shareEnd: UInt64 = 0
+    /// The connection that last gave a message, and when it was last another one than before.
+    @LoopActor private var lastTaker: UInt64 = 0
+    @LoopActor private var lastChangeOfTaker: UInt64 = 0
+    /// Taken from the inbox and not run yet, from `nextJob` on.
+    @LoopActor private var jobs: [Job] = []
+    @LoopActor private var nextJob = 0
     /// Monotonic nanoseconds, read at least once a turn.
     @LoopActor private(set) var now: UInt64 = 0
+    @LoopActor private var recentTurns = RecentMaximum()
     /// What the loop has done since it started.
     @LoopActor package private(set) var counters = LoopCounters()
 
@@ -202,12 +215,27 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             beginWork()
             mayWait = !runJobs()
             runTimers()
+            flusher.settle()
             for listener in listeners { listener.application?.turnEnded() }
-            flusher.run(&counters)
-            counters.turnCount += 1
-            let elapsed = monotonicNanoseconds() - turnStart
-            counters.longestTurnNanoseconds = max(counters.longestTurnNanoseconds, elapsed)
+            if flusher.flush() { counters.flushSliceCount += 1 }
+            noteTurn()
         }
+    }
+
+    @LoopActor
+    private func noteTurn() {
+        counters.turnCount += 1
+        let end = monotonicNanoseconds()
+        let elapsed = end - turnStart
+        counters.longestTurnNanoseconds = max(counters.longestTurnNanoseconds, elapsed)
+        if elapsed > Self.slowTurnNanoseconds { counters.slowTurnCount += 1 }
+        recentTurns.note(elapsed, at: end)
+    }
+
+    /// The longest turn of the last minute, in nanoseconds.
+    @LoopActor
+    package var longestRecentTurnNanoseconds: UInt64 {
+        recentTurns.value(at: monotonicNanoseconds())
     }
 
     /// Notes the time of the first callback of a turn: waiting before it is no work.
@@ -216,23 +244,55 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         guard turnStart == 0 else { return }
         now = monotonicNanoseconds()
         turnStart = now
+        shareEnd = now + TurnLimits.share.nanoseconds
     }
 
-    /// Runs what was enqueued before now. Returns whether there is more already.
+    /// Gives the work that now begins a share of the turn of its own.
+    @LoopActor
+    func beginShare() {
+        shareEnd = monotonicNanoseconds() + TurnLimits.share.nanoseconds
+    }
+
+    /// Notes that a connection gives messages in this turn.
+    @LoopActor
+    func noteTaker(_ id: UInt64) {
+        guard id != lastTaker else { return }
+        lastTaker = id
+        lastChangeOfTaker = now
+    }
+
+    /// Whether more than one connection had messages of late.
+    @LoopActor
+    var isContended: Bool {
+        lastChangeOfTaker != 0 && now < lastChangeOfTaker + TurnLimits.contention.nanoseconds
+    }
+
+    /// Whether the work under way has taken its share of the turn, and the rest of it must wait.
+    @LoopActor
+    var isShareSpent: Bool { monotonicNanoseconds() >= shareEnd }
+
+    /// Runs what was enqueued before now, as far as its share of the turn goes. Returns whether there
+    /// is more already.
     @LoopActor
     private func runJobs() -> Bool {
-        isWoken.store(false, ordering: .sequentiallyConsistent)
-        let jobs = inbox.withLock { inbox in
-            let jobs = inbox.jobs
-            inbox.jobs.removeAll(keepingCapacity: jobs.count < 1024)
-            return jobs
+        if nextJob == jobs.count {
+            isWoken.store(false, ordering: .sequentiallyConsistent)
+            inbox.withLock { swap(&$0.jobs, &jobs) }
+            guard !jobs.isEmpty else { return false }
         }
-        for job in jobs {
+        beginShare()
+        while nextJob < jobs.count {
+            let job = jobs[nextJob]
+            nextJob += 1
             switch job {
             case .executor(let job): job.runSynchronously(on: asUnownedSerialExecutor())
             case .closure(let body): body()
             }
+            if nextJob < jobs.count, isShareSpent { return true }
         }
+        // At once, since jobs hold on to what they were given.
+        jobs.removeAll(keepingCapacity: jobs.count < 1024)
+        nextJob = 0
         return inbox.withLock { !$0.jobs.isEmpty }
     }
 

@@ -19,6 +19,9 @@ final class HTTPConnection {
     /// Answers unsent above which no further request is looked at.
     private static let outputByteCount = 64 * 1024
 
+    /// Bytes of a body after which room for all of it is set aside.
+    private static let keptPromiseByteCount = 1024 * 1024
+
     private unowned let connection: Connection
     private var state = State.head
     /// Input not consumed yet: `inbox[inboxStart...]`.
@@ -104,6 +107,7 @@ final class HTTPConnection {
             throw inbox[inboxStart...].prefix(limit).contains(0x0a)
                 ? .headTooLarge(limit: limit) : .targetTooLong(limit: limit)
         }
+        guard end == nil || connection.mayTake() else { return false }
         scannedEnd = inbox.count
         guard let end else { return false }
         let bytes = Array(inbox[inboxStart..<end])
@@ -191,6 +195,11 @@ final class HTTPConnection {
         switch body {
         case .length(let length):
             let count = min(length - before, inbox.count - inboxStart)
+            if before >= Self.keptPromiseByteCount, exchange.body.capacity < length {
+                // So much was kept of the promise that the rest is worth its (untouched) memory:
+                // growing by doubling would copy hundreds of megabytes in one turn.
+                exchange.body.reserveCapacity(length)
+            }
             exchange.body += inbox[inboxStart..<inboxStart + count]
             inboxStart += count
             isDone = exchange.body.count == length
@@ -323,7 +332,7 @@ final class HTTPConnection {
         }
         state = .head
         connection.setDeadline(now + connection.timeouts.idle.nanoseconds)
-        if !isAdvancing { EventLoop.shared.flusher.resume(connection) }
+        if !isAdvancing { connection.resumeLater() }
     }
 
     /// Answers a request the application shall not see, and ends the connection.
@@ -353,7 +362,7 @@ final class HTTPConnection {
     func outputDrained() {
         guard isWaitingForOutput else { return }
         isWaitingForOutput = false
-        EventLoop.shared.flusher.resume(connection)
+        connection.resumeLater()
     }
 
     func deadlinePassed(_ now: UInt64) {

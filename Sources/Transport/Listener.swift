@@ -80,6 +80,17 @@ package final class Listener {
         EventLoop.shared.listeners.append(self)
     }
 
+    /// What waits for the sockets now. O(connections).
+    package var queuedOutput: QueuedOutput {
+        var queued = QueuedOutput()
+        for connection in connections {
+            let byteCount = connection.output.byteCount
+            queued.byteCount += byteCount
+            queued.greatestByteCount = max(queued.greatestByteCount, byteCount)
+        }
+        return queued
+    }
+
     var isTLS: Bool { configuration.tls != nil }
 
     // MARK: Connections

@@ -33,12 +33,21 @@ struct OutputQueue {
     private var headOffset = 0
     /// Bytes queued and not sent, sources not counted.
     private(set) var byteCount = 0
+    /// Sources queued and not ended.
+    private var sourceCount = 0
+
+    /// What a source that waits for its turn counts as: about the memory it takes, with the path of a
+    /// snapshot that it holds.
+    static let sourceByteCount = 1_024
 
     var isEmpty: Bool { items.isEmpty }
 
-    /// Bytes that wait behind the item being sent.
+    /// Bytes that wait behind the item being sent, with `sourceByteCount` for each source that waits.
     var waitingByteCount: Int {
-        isEmpty ? 0 : byteCount - (items[head].byteCount - headOffset)
+        if isEmpty { return 0 }
+        let sent = items[head].byteCount - headOffset
+        // Behind a chunk of a source is the source itself.
+        return byteCount - sent + max(0, sourceCount - 1) * Self.sourceByteCount
     }
 
     /// Returns the bytes queued now.
@@ -52,6 +61,7 @@ struct OutputQueue {
 
     mutating func append(_ source: OutputSource) {
         items.append(.source(source))
+        sourceCount += 1
     }
 
     /// Puts a chunk of the source at the head before the rest of the source.
@@ -72,6 +82,7 @@ struct OutputQueue {
         guard !isEmpty, case .source = items[head] else {
             preconditionFailure("the head is a source")
         }
+        sourceCount -= 1
         removeHead()
     }
 

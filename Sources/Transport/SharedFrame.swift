@@ -4,9 +4,12 @@
 /// A struct around one immutable array, so that a copy is a reference.
 ///
 ///     0x81 | length (7 bits; 126: 16 bits follow; 127: 64 bits follow) | payload, unmasked
+///
+/// A message of which receivers share all but the end may be two fragments (RFC 6455, section 5.4):
+/// a `beginning` (0x01), the same for all, and each receiver's `ending` (0x80) right behind it.
 package struct SharedFrame: Sendable {
     private(set) var bytes: [UInt8]
-    /// Text frames in `bytes`.
+    /// Text messages that end in `bytes`.
     private(set) var frameCount = 1
 
     /// Frames `text`, which must be valid UTF-8 and not empty: some clients read an empty frame as
@@ -21,6 +24,33 @@ package struct SharedFrame: Sendable {
         self.init(text: Array(text.utf8))
     }
 
+    /// Frames `text` and `ending` as one text.
+    package init(text: [UInt8], ending: [UInt8]) {
+        precondition(!text.isEmpty, "a text frame has a payload")
+        bytes = Self.frame(.text, text, ending)
+    }
+
+    private init(fragment bytes: [UInt8], endingCount: Int) {
+        self.bytes = bytes
+        frameCount = endingCount
+    }
+
+    /// The first part of a message. Nothing but `middle` parts and an `ending` may be sent after it.
+    package static func beginning(_ text: [UInt8]) -> SharedFrame {
+        precondition(!text.isEmpty, "a text frame has a payload")
+        return SharedFrame(fragment: frame(.text, text, isFinal: false), endingCount: 0)
+    }
+
+    /// A part of a message between its `beginning` and its `ending`; text may be cut anywhere.
+    package static func middle(_ text: [UInt8]) -> SharedFrame {
+        SharedFrame(fragment: frame(.continuation, text, isFinal: false), endingCount: 0)
+    }
+
+    /// The last part of a message, behind its `beginning`; text may be cut anywhere.
+    package static func ending(_ text: [UInt8]) -> SharedFrame {
+        SharedFrame(fragment: frame(.continuation, text), endingCount: 1)
+    }
+
     /// Adds another frame behind, for receivers that get both.
     package mutating func append(_ next: SharedFrame) {
         bytes += next.bytes
@@ -30,25 +60,32 @@ package struct SharedFrame: Sendable {
     /// Bytes on the wire, header included.
     package var byteCount: Int { bytes.count }
 
-    /// A whole frame of `operation` as a server sends it.
-    static func frame(_ operation: FrameOperation, _ payload: [UInt8]) -> [UInt8] {
+    /// A frame of `operation` as a server sends it; its payload is `payload` and `rest`.
+    static func frame(
+        _ operation: FrameOperation,
+        _ payload: [UInt8],
+        _ rest: [UInt8] = [],
+        isFinal: Bool = true
+    ) -> [UInt8] {
+        let byteCount = payload.count + rest.count
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(payload.count + 10)
-        bytes.append(0x80 | operation.rawValue)
-        switch payload.count {
+        bytes.reserveCapacity(byteCount + 10)
+        bytes.append((isFinal ? 0x80 : 0) | operation.rawValue)
+        switch byteCount {
         case ..<126:
-            bytes.append(UInt8(payload.count))
+            bytes.append(UInt8(byteCount))
         case ..<65536:
             bytes.append(126)
-            bytes.append(UInt8(payload.count >> 8))
-            bytes.append(UInt8(payload.count & 0xff))
+            bytes.append(UInt8(byteCount >> 8))
+            bytes.append(UInt8(byteCount & 0xff))
         default:
             bytes.append(127)
             for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8((payload.count >> shift) & 0xff))
+                bytes.append(UInt8((byteCount >> shift) & 0xff))
             }
         }
         bytes += payload
+        bytes += rest
         return bytes
     }
 

@@ -34,12 +34,22 @@ package struct TransportCounters: Sendable {
     package var inboundByteCount = 0
 }
 
+/// What waits for the sockets of one listener now.
+package struct QueuedOutput: Sendable, Equatable {
+    /// Bytes queued for all of them. What several queues share counts once for each.
+    package var byteCount = 0
+    /// Bytes queued for the one with the most.
+    package var greatestByteCount = 0
+}
+
 /// What the event loop has done since it started.
 package struct LoopCounters: Sendable {
     /// Times the loop went round.
     package var turnCount = 0
     /// The longest time one turn kept every other connection waiting.
     package var longestTurnNanoseconds: UInt64 = 0
+    /// Turns that took more than 50 ms: nothing may hold the loop for so long.
+    package var slowTurnCount = 0
     /// Turns whose flush was cut short so that new input could interleave.
     package var flushSliceCount = 0
 }

@@ -49,6 +49,11 @@ package final class WebSocketConnection {
     private var lastReceived: UInt64 = 0
     private var isPingSent = false
     private var heldByteCount = 0
+    /// Input that has to wait: `inbox[inboxStart...]`. The socket is not read meanwhile.
+    private var inbox: [UInt8] = []
+    private var inboxStart = 0
+    /// Whether the application wants no message for now.
+    private var isHeld = false
 
     init(_ connection: Connection) {
         id = connection.id
@@ -79,7 +84,8 @@ package final class WebSocketConnection {
     /// Queues frames that are pulled as the socket drains; later ones wait behind the last of them.
     ///
     /// `next` is asked whenever all before was taken by the socket; after `.wait` not before
-    /// `resumeStream`. Frames of a stream do not count against the queue limit.
+    /// `resumeStream`. Frames of a stream do not count against the queue limit, but streams that wait
+    /// do a little: nobody may ask for them without end and read nothing.
     package func sendStream(_ next: @escaping @LoopActor () -> StreamStep<SharedFrame>) {
         guard isOpen else { return }
         let listener = listener
@@ -94,6 +100,7 @@ package final class WebSocketConnection {
                 }
             }
         )
+        checkQueue()
     }
 
     /// Says that a stream which answered `.wait` has more.
@@ -134,7 +141,7 @@ package final class WebSocketConnection {
         note(.closedHere(code: code))
         connection.enqueue(SharedFrame.close(code: code, reason: reason))
         connection.setDeadline(EventLoop.shared.now + connection.timeouts.goodbye.nanoseconds)
-        EventLoop.shared.flusher.resume(connection)
+        connection.resumeLater()
     }
 
     /// Cuts the connection without a Close frame, at the end of the turn.
@@ -148,8 +155,17 @@ package final class WebSocketConnection {
         if self.cause == nil { self.cause = cause }
     }
 
-    func runDeferred() {
+    /// Does what was put off: tells that this is over, and goes on with input.
+    func advance() {
         if cause != nil { tellClosed() }
+        guard inboxStart < inbox.count, !isHeld else { return }
+        let waiting = inbox
+        inboxStart += waiting.withUnsafeBufferPointer { buffer in
+            read(UnsafeBufferPointer(rebasing: buffer[inboxStart...]))
+        }
+        guard inboxStart == inbox.count else { return }
+        inbox = []
+        inboxStart = 0
     }
 
     private func tellClosed() {
@@ -182,13 +198,28 @@ package final class WebSocketConnection {
                 connection.setDeadline(lastReceived + connection.timeouts.ping.nanoseconds)
             }
         }
+        guard !holdsInput else {
+            inbox.append(contentsOf: bytes)
+            return
+        }
+        let consumed = read(bytes)
+        guard consumed < bytes.count else { return }
+        inbox = Array(bytes[consumed...])
+        inboxStart = 0
+    }
+
+    /// Takes what this turn's share allows. Returns how many bytes are done with.
+    private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var offset = 0
         do throws(FrameFault) {
-            while state != .over, connection?.isActive == true {
+            while offset < bytes.count {
+                guard state != .over, let connection, connection.isActive else {
+                    return bytes.count
+                }
+                guard !isHeld, connection.mayTake() else { break }
                 let rest = UnsafeBufferPointer(rebasing: bytes[offset...])
                 let (event, consumed) = try reader.read(rest)
                 offset += consumed
-                if case .needsMore = event { break }
                 handle(event)
             }
             guard listener.hold(reader.heldByteCount, for: &heldByteCount) else {
@@ -196,7 +227,24 @@ package final class WebSocketConnection {
             }
         } catch {
             fail(error)
+            return bytes.count
         }
+        return offset
+    }
+
+    /// Whether input has come that waits to be read.
+    var holdsInput: Bool { isHeld || inboxStart < inbox.count }
+
+    /// Gives the application no message until `resumeMessages`; the socket is not read meanwhile.
+    package func holdMessages() {
+        isHeld = true
+        connection?.resumeLater()
+    }
+
+    /// Goes on with messages after `holdMessages`.
+    package func resumeMessages() {
+        isHeld = false
+        connection?.resumeLater()
     }
 
     private func handle(_ event: FrameReader.Event) {
@@ -250,7 +298,9 @@ package final class WebSocketConnection {
         }
         let ping = connection.timeouts.ping.nanoseconds
         let hangup = connection.timeouts.hangup.nanoseconds
-        if isPingSent {
+        // Nothing was read of a peer that is held, so it cannot be blamed for its silence.
+        if isHeld { lastReceived = now }
+        if isPingSent, !isHeld {
             listener.counters.timeoutCount += 1
             note(.silent)
             connection.fail()

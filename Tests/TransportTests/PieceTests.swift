@@ -74,6 +74,26 @@ struct PieceTests {
         #expect(given.elementsEqual(expected.prefix(given.count)), "seed \(seed)")
     }
 
+    @Test("a source that waits counts a little, the one being sent nothing")
+    func waitingSources() {
+        let one = OutputQueue.sourceByteCount
+        let counts = onLoop {
+            var queue = OutputQueue()
+            var counts: [Int] = []
+            for _ in 0..<3 { queue.append(OutputSource { .wait }) }
+            counts.append(queue.waitingByteCount)
+            queue.prepend([1, 2, 3])
+            counts.append(queue.waitingByteCount)
+            queue.advance(3)
+            for _ in 0..<3 {
+                queue.removeSource()
+                counts.append(queue.waitingByteCount)
+            }
+            return counts
+        }
+        #expect(counts == [2 * one, 2 * one, one, 0, 0])
+    }
+
     @Test("what waits behind the first item is what counts")
     func waiting() {
         let scratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64)

@@ -1,5 +1,5 @@
-// The C half of Transport: one event loop (libuv), listening sockets, and stream sockets that may
-// speak TLS (libwebsockets, role "raw-skt"). It knows nothing of HTTP or WebSocket.
+// The C half of Transport: one event loop (libwebsockets on libuv), listening sockets, and stream
+// sockets, plain or with TLS. It knows nothing of HTTP or WebSocket.
 //
 // Everything here belongs to the loop thread, except hearth_loop_wake. "Owner" pointers are the
 // caller's; this code stores them and hands them back, and never reads through them.
@@ -13,7 +13,7 @@
 typedef struct hearth_loop hearth_loop;
 typedef struct hearth_listener hearth_listener;
 typedef struct hearth_signal hearth_signal;
-typedef struct lws hearth_socket;
+typedef struct hearth_socket hearth_socket;
 
 /// Room for a numeric IPv6 address with a scope.
 enum { HEARTH_ADDRESS_SIZE = 64 };
@@ -45,7 +45,8 @@ typedef struct {
 /// Raises RLIMIT_NOFILE to at most `descriptor_limit` and ignores SIGPIPE for the process.
 hearth_loop *hearth_loop_create(const hearth_callbacks *callbacks, int descriptor_limit,
                                 char reason[HEARTH_REASON_SIZE]);
-/// Runs the callbacks of everything that is ready. `may_wait`: sleep until there is something.
+/// Runs the callbacks of what is ready, of so many sockets and for so long at most as others can wait
+/// (see serving.c); the rest is served first in the next turn. `may_wait`: sleep until there is something.
 void hearth_loop_turn(hearth_loop *loop, bool may_wait);
 /// Ends a sleeping turn. Any thread; several calls before the turn ends count as one.
 void hearth_loop_wake(hearth_loop *loop);
