@@ -49,10 +49,17 @@ let package = Package(
         .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
         .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
+        .target(
+            name: "EventProtocol",
+            dependencies: ["JSONTree", "Queries", "WireProtocol"],
+            swiftSettings: pure,
+        ),
         .target(name: "Tokens", dependencies: ["JSONTree", "COpenSSL"], swiftSettings: pure),
         .target(
             name: "DatabaseCore",
-            dependencies: ["JSONTree", "Queries", "SecurityRules", "WireProtocol"],
+            dependencies: [
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
+            ],
             swiftSettings: pure,
         ),
         .target(name: "WriteAheadLog", swiftSettings: strict),
@@ -65,8 +72,8 @@ let package = Package(
         .target(
             name: "DatabaseServer",
             dependencies: [
-                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "Tokens", "DatabaseCore",
-                "WriteAheadLog", "Transport",
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
+                "DatabaseCore", "WriteAheadLog", "Transport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict,
@@ -74,7 +81,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "JSONTree", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
+                "JSONTree", "SecurityRules", "WireProtocol", "EventProtocol", "DatabaseCore",
+                "WriteAheadLog",
             ],
             swiftSettings: strict,
         ),
@@ -89,7 +97,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "JSONTree", "SecurityRules", "WriteAheadLog", "DatabaseCore", "WireProtocol",
+                "JSONTree", "Queries", "SecurityRules", "WriteAheadLog", "DatabaseCore",
+                "WireProtocol",
             ],
             swiftSettings: strict,
         ),
@@ -98,6 +107,7 @@ let package = Package(
         tests(of: "Queries", "JSONTree"),
         tests(of: "SecurityRules", "JSONTree", "Queries", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
+        tests(of: "EventProtocol", "JSONTree", "Queries", "WireProtocol", exclude: ["Specs"]),
         tests(of: "Tokens", "JSONTree"),
         tests(
             of: "DatabaseCore",
@@ -105,14 +115,19 @@ let package = Package(
             "Queries",
             "SecurityRules",
             "WireProtocol",
+            "EventProtocol",
             exclude: ["Transcripts"]
         ),
         tests(of: "WriteAheadLog", exclude: ["Specs"]),
         tests(of: "Transport"),
         tests(
             of: "DatabaseServer",
+            "DatabaseCore",
             "JSONTree",
+            "SecurityRules",
             "Tokens",
+            "Transport",
+            "WireProtocol",
             .product(name: "Logging", package: "swift-log")
         ),
         tests(

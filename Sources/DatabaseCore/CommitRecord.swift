@@ -6,14 +6,91 @@ package struct CommitRecord: Sendable {
     package let database: DatabaseID
     package let number: CommitNumber
     package let time: Timestamp
-    /// The operations, encoded by `CommitOperation`.
-    package let payload: [UInt8]
+    private let contents: CommitPayload
 
     package init(database: DatabaseID, number: CommitNumber, time: Timestamp, payload: [UInt8]) {
+        self.init(database, number, time, CommitPayload(bytes: payload))
+    }
+
+    init(
+        _ database: DatabaseID,
+        _ number: CommitNumber,
+        _ time: Timestamp,
+        _ contents: CommitPayload
+    ) {
         self.database = database
         self.number = number
         self.time = time
-        self.payload = payload
+        self.contents = contents
+    }
+
+    /// The operations, encoded by `CommitOperation`. Any thread; a large commit is encoded here and
+    /// now, at about a gigabyte a second.
+    package var payload: [UInt8] { contents.encoded() }
+
+    /// Bytes of the payload; of a large one an upper bound.
+    package var payloadByteCount: Int { contents.byteCount }
+}
+
+/// The operations of a commit on their way to the log: encoded, or left to whoever writes them when
+/// they are so many that encoding them would hold the loop.
+struct CommitPayload: Sendable {
+    private enum Form {
+        case bytes([UInt8])
+        case operations([CommitOperation])
+    }
+
+    /// Bytes of nodes up to which operations are encoded at once: a fraction of a millisecond.
+    private static let encodedAtOnce = 256 * 1024
+
+    private let form: Form
+    /// Bytes of the encoding; where that is put off, no fewer.
+    let byteCount: Int
+
+    init(bytes: [UInt8]) {
+        form = .bytes(bytes)
+        byteCount = bytes.count
+    }
+
+    init(_ operations: [CommitOperation]) {
+        let bound = CommitPayload.byteCount(of: operations)
+        if bound > CommitPayload.encodedAtOnce {
+            form = .operations(operations)
+            byteCount = bound
+        } else {
+            let bytes = CommitEncoder.encode(operations)
+            form = .bytes(bytes)
+            byteCount = bytes.count
+        }
+    }
+
+    func encoded() -> [UInt8] {
+        switch form {
+        case .bytes(let bytes): return bytes
+        case .operations(let operations):
+            let bytes = CommitEncoder.encode(operations, byteCount: byteCount)
+            precondition(bytes.count <= byteCount, "the log was promised room for so many bytes")
+            return bytes
+        }
+    }
+
+    /// At least the bytes of operations that clients make large; 0 when there are others among
+    /// them, which are few and encoded at once.
+    private static func byteCount(of operations: [CommitOperation]) -> Int {
+        // The version.
+        var sum = 1
+        for operation in operations {
+            switch operation {
+            case .write(let target, let node):
+                // Kind, kind of target, two lengths.
+                sum += 2 + 20 + target.path.wireByteCount + node.encodingByteCount
+            case .endSession(let session):
+                sum += 1 + 10 + session.text.utf8.count
+            case .setRules, .detachRules, .identify, .onDisconnect, .cancelOnDisconnect:
+                return 0
+            }
+        }
+        return sum
     }
 }
 
@@ -63,14 +140,14 @@ package enum CommitDecodingError: Error, Sendable, Equatable {
 struct CommitEncoder {
     private(set) var bytes: [UInt8] = []
 
-    init() {
+    init(byteCount: Int = 256) {
         // Enough for most commits.
-        bytes.reserveCapacity(256)
+        bytes.reserveCapacity(byteCount)
         bytes.append(1)
     }
 
-    static func encode(_ operations: [CommitOperation]) -> [UInt8] {
-        var encoder = CommitEncoder()
+    static func encode(_ operations: [CommitOperation], byteCount: Int = 256) -> [UInt8] {
+        var encoder = CommitEncoder(byteCount: byteCount)
         for operation in operations { encoder.append(operation) }
         return encoder.bytes
     }
@@ -130,11 +207,11 @@ struct CommitEncoder {
             append(varint: 0)
             return
         }
-        var encoding: [UInt8] = []
-        encoding.reserveCapacity(256)
-        node.appendEncoding(to: &encoding)
-        append(varint: encoding.count)
-        bytes.append(contentsOf: encoding)
+        let byteCount = node.encodingByteCount
+        append(varint: byteCount)
+        let start = bytes.count
+        node.appendEncoding(to: &bytes)
+        precondition(bytes.count - start == byteCount, "a node is as long as it says")
     }
 
     mutating func append(_ identity: Identity) {

@@ -34,7 +34,7 @@ extension Database {
         if let text = refusal(ofStoring: payload.count, for: session.id) {
             return .refused(.failed, text)
         }
-        append(payload: payload, at: time, &effects)
+        append(CommitPayload(bytes: payload), at: time, &effects)
         for operation in operations { applyBookkeeping(operation) }
         disconnects[session.id]?.byteCount += payload.count
         disconnects[session.id]?.addedByteCount += payload.count

@@ -7,53 +7,179 @@ extension Database {
     ///
     /// One message per view and commit; views at or above the whole change share one encoding.
     func push(_ changes: [Change], base: Path?, old oldRoot: Node, _ effects: inout [Effect]) {
-        if changes.isEmpty || views.isEmpty { return }
+        if changes.isEmpty || watched.isEmpty { return }
         let round = EventRound(changes, base: base, old: oldRoot, new: root)
-        var visited: [View] = []
+        var visited: [WatchedNode] = []
         for change in changes {
-            views.visit(around: change.target.path) { found in
-                for view in found where view.visitedBy != number {
-                    view.visitedBy = number
-                    visited.append(view)
-                }
+            watched.visit(around: change.target.path) { node in
+                if node.visitedBy == number { return }
+                node.visitedBy = number
+                visited.append(node)
             }
         }
-        for view in visited {
-            if view.window == nil {
+        for node in visited {
+            for view in node.views where view.window == nil {
                 pushDefault(view, round, &effects)
-            } else {
-                pushQuery(view, round, &effects)
             }
+            if node.followsChildren { pushChildren(node, round, &effects) }
         }
+    }
+
+    /// What a view shows of the present tree.
+    func shown(by view: View) -> Node {
+        let node = root.descendant(at: view.node.path)
+        return view.window?.result(in: view.children(of: node)) ?? node
     }
 
     private func pushDefault(_ view: View, _ round: EventRound, _ effects: inout [Effect]) {
-        if view.listens.isEmpty { return }
-        guard let message = round.message(forDefaultViewAt: view.path) else { return }
-        emit(.send(message, to: view.receivers), &effects)
-    }
-
-    private func pushQuery(_ view: View, _ round: EventRound, _ effects: inout [Effect]) {
-        let old = round.old.descendant(at: view.path)
-        let new = round.new.descendant(at: view.path)
-        if old.isIdentical(to: new) { return }
-        guard let change = view.window?.update(old: old, new: new) else { return }
-        for (tag, receivers) in view.receiversByTag() {
-            let message: OutgoingMessage
-            switch change {
-            case .unchanged: return
-            case .replaced(let node):
-                message = .put(WriteTarget(path: view.path, isPriority: false), node, tag: tag)
-            case .children(let children):
-                let entries = children.map { child in
-                    let path = Path([child.key])
-                    return (WriteTarget(path: path, isPriority: false), child.node)
-                }
-                message = .merge(base: view.path, entries, tag: tag)
-            }
-            emit(.send(message, to: receivers), &effects)
+        // SDKs give tags to queries alone, so nearly always there is one group.
+        for (tag, connections) in view.receiversByTag {
+            let message = round.message(forDefaultViewAt: view.node.path, tag: tag)
+            guard let message else { return }
+            emit(.send(message, to: connections), &effects)
         }
     }
+
+    /// Brings the indexes and then the filtered views of a node from before the commit to after it.
+    private func pushChildren(
+        _ watchedNode: WatchedNode,
+        _ round: EventRound,
+        _ effects: inout [Effect]
+    ) {
+        let old = round.old.descendant(at: watchedNode.path)
+        let new = round.new.descendant(at: watchedNode.path)
+        if old.isIdentical(to: new) { return }
+        let step = NodeStep(old: old, new: new, keys: round.keysChanged(below: watchedNode.path))
+        let views = watchedNode.views.filter { $0.window != nil }
+        guard let differences = step.differences else {
+            // The old windows are walked over the old indexes.
+            let before = views.map { $0.shownChildren(of: old) }
+            follow(step, watchedNode)
+            for (view, before) in zip(views, before) { replace(view, before, step, &effects) }
+            return
+        }
+        follow(step, watchedNode)
+        var texts: MergeTexts?
+        var orders: [OrderedDifferences] = []
+        for view in views {
+            // A view of all children takes their differences in any order.
+            let order = view.query.loadsEverything ? .key : view.query.index
+            let inOrder: OrderedDifferences
+            if let found = orders.first(where: { $0.order == order }) {
+                inOrder = found
+            } else {
+                inOrder = OrderedDifferences(differences, by: order)
+                orders.append(inOrder)
+            }
+            let children = view.children(of: new)
+            guard let changes = view.window?.update(inOrder, in: children) else { continue }
+            switch view.encoding {
+            case .wire: pushWire(view, changes, &texts, &effects)
+            case .events: pushEvents(view, changes, step, &effects)
+            }
+        }
+    }
+
+    /// Brings the indexes of a node to the state after a step, before any view walks them.
+    private func follow(_ step: NodeStep, _ watchedNode: WatchedNode) {
+        for index in watchedNode.indexes {
+            index.follow(step)
+            count(index, step.new.childCount)
+        }
+    }
+
+    /// Shows a view a node that has little in common with the one before.
+    private func replace(
+        _ view: View,
+        _ before: ShownChildren?,
+        _ step: NodeStep,
+        _ effects: inout [Effect]
+    ) {
+        let children = view.children(of: step.new)
+        view.window?.reset(to: children)
+        guard let before, let after = view.shownChildren(of: step.new) else { return }
+        switch view.encoding {
+        case .wire:
+            let shown = after.result
+            if shown == before.result { return }
+            let place = WriteTarget(path: view.node.path, isPriority: false)
+            for (tag, connections) in view.receiversByTag {
+                emit(.send(.put(place, shown, tag: tag), to: connections), &effects)
+            }
+        case .events:
+            pushEvents(view, from: before, to: after, &effects)
+        }
+    }
+
+    /// One message with what a step changed in a filtered view; it differs by tag alone.
+    ///
+    /// Most often many views of a node show the same change, so the texts made last are kept.
+    private func pushWire(
+        _ view: View,
+        _ changes: [ViewChange],
+        _ texts: inout MergeTexts?,
+        _ effects: inout [Effect]
+    ) {
+        if changes.isEmpty { return }
+        if texts?.are(of: changes) != true { texts = MergeTexts(view.node.path, changes) }
+        if !view.plain.isEmpty, let text = texts?.plain {
+            emit(.send(.text(text), to: view.plain.all), &effects)
+        }
+        if !view.numbered.isEmpty, let text = texts?.numbered {
+            emit(.sendNumbered(text, to: view.numbered.all), &effects)
+        }
+    }
+}
+
+/// The texts that tell a filtered view's listeners of some changes of its children.
+private struct MergeTexts {
+    private let changes: [ViewChange]
+    private let message: ServerMessage
+    private(set) lazy var plain = message.encoded()
+    private(set) lazy var numbered = NumberedText(
+        text: message.textBeforeTag(),
+        ending: ServerMessage.textAfterTag
+    )
+
+    init(_ path: Path, _ changes: [ViewChange]) {
+        self.changes = changes
+        let entries = changes.map { change in
+            (target: WriteTarget(path: Path([change.key]), isPriority: false), node: change.new)
+        }
+        message = ServerMessage.merge(base: path, entries, tag: nil)
+    }
+
+    /// Whether these texts tell of `others` too: of the same children, which became the same.
+    func are(of others: [ViewChange]) -> Bool {
+        changes.count == others.count
+            && zip(changes, others).allSatisfy { own, other in
+                own.new.isIdentical(to: other.new) && own.key == other.key
+            }
+    }
+}
+
+extension View {
+    /// What the view shows of `node`, a state of the watched one that it has followed; nil for a view
+    /// of the node itself.
+    func shownChildren(of node: Node) -> ShownChildren? {
+        window.map { ShownChildren(view: $0, children: children(of: node)) }
+    }
+
+    /// The receivers by tag, those without one first, tags in ascending order.
+    fileprivate var receiversByTag: [(tag: Int64?, connections: [ConnectionID])] {
+        if numbered.isEmpty { return plain.isEmpty ? [] : [(nil, plain.all)] }
+        var groups: [Int64: [ConnectionID]] = [:]
+        for receiver in numbered.all {
+            groups[receiver.number, default: []].append(receiver.connection)
+        }
+        let tagged = groups.keys.sorted().map { (Optional($0), groups[$0] ?? []) }
+        return plain.isEmpty ? tagged : [(nil, plain.all)] + tagged
+    }
+}
+
+extension ShownChildren {
+    /// The map of the children in sight.
+    var result: Node { view.result(in: children) }
 }
 
 /// The changes of one commit, ready to be asked what each default view must be told.
@@ -64,7 +190,7 @@ final class EventRound {
     private let changes: [Change]
     /// nil for a put.
     private let base: Path?
-    private lazy var shared: OutgoingMessage = makeShared()
+    private lazy var shared: OutgoingMessage = makeShared(nil)
 
     init(_ changes: [Change], base: Path?, old: Node, new: Node) {
         self.changes = changes.count == 1 ? changes : changes.sorted { $0.target < $1.target }
@@ -74,17 +200,35 @@ final class EventRound {
     }
 
     /// The message for a default view; nil when nothing changed there.
-    func message(forDefaultViewAt path: Path) -> OutgoingMessage? {
-        if path.isPrefix(of: base ?? changes[0].target.path) { return shared }
+    func message(forDefaultViewAt path: Path, tag: Int64?) -> OutgoingMessage? {
+        if path.isPrefix(of: base ?? changes[0].target.path) {
+            return tag == nil ? shared : makeShared(tag)
+        }
         let first = firstIndex(atOrAfter: path)
         if first < changes.count, path.isPrefix(of: changes[first].target.path) {
-            if !isReplacement(changes[first], of: path) { return merge(at: path, from: first) }
+            if !isReplacement(changes[first], of: path) { return merge(at: path, from: first, tag) }
         } else if first == 0 || !isReplacement(changes[first - 1], of: path) {
             return nil
         }
         let now = new.descendant(at: path)
         if old.descendant(at: path) == now { return nil }
-        return .put(WriteTarget(path: path, isPriority: false), now, tag: nil)
+        return .put(WriteTarget(path: path, isPriority: false), now, tag: tag)
+    }
+
+    /// The keys of the children of `path` at or below which something changed, in key order; nil
+    /// when a change at or above `path` may have changed any of them.
+    func keysChanged(below path: Path) -> [Key]? {
+        let first = firstIndex(atOrAfter: path)
+        if first > 0, isReplacement(changes[first - 1], of: path) { return nil }
+        var keys: [Key] = []
+        for change in changes[first...] {
+            let changed = change.target.path
+            if !path.isPrefix(of: changed) { break }
+            if changed.keyCount == path.keyCount { return nil }
+            let key = changed.key(at: path.keyCount)
+            if keys.last != key { keys.append(key) }
+        }
+        return keys
     }
 
     /// Whether a change carries the whole value at `path`.
@@ -93,14 +237,14 @@ final class EventRound {
     }
 
     /// The changes at and below `path` as one message.
-    private func merge(at path: Path, from first: Int) -> OutgoingMessage {
+    private func merge(at path: Path, from first: Int, _ tag: Int64?) -> OutgoingMessage {
         let below = changes[first...].prefix { path.isPrefix(of: $0.target.path) }
-        return .merge(base: path, EventRound.entries(below, relativeTo: path), tag: nil)
+        return .merge(base: path, EventRound.entries(below, relativeTo: path), tag: tag)
     }
 
-    private func makeShared() -> OutgoingMessage {
-        guard let base else { return .put(changes[0].target, changes[0].new, tag: nil) }
-        return .merge(base: base, EventRound.entries(changes[...], relativeTo: base), tag: nil)
+    private func makeShared(_ tag: Int64?) -> OutgoingMessage {
+        guard let base else { return .put(changes[0].target, changes[0].new, tag: tag) }
+        return .merge(base: base, EventRound.entries(changes[...], relativeTo: base), tag: tag)
     }
 
     private static func entries(
@@ -131,6 +275,19 @@ extension OutgoingMessage {
             return .stream(StreamedMessage.put(target, node, tag: tag))
         }
         return .text(ServerMessage.put(target, node, tag: tag).encoded())
+    }
+
+    /// The push of some intervals: as text, or from snapshots when one is large or they are many.
+    static func rangeMerge(_ path: Path, _ merges: [RangeMerge], tag: Int64?) -> OutgoingMessage {
+        var nodeCount = 0
+        let limit = Limits.nodesEncodedAtOnce
+        for merge in merges where nodeCount < limit {
+            nodeCount += 1 + merge.node.weight(upTo: limit)
+        }
+        if nodeCount >= limit {
+            return .stream(StreamedMessage.rangeMerge(path, merges, tag: tag))
+        }
+        return .text(ServerMessage.rangeMerge(path, merges, tag: tag).encoded())
     }
 
     static func merge(base: Path, _ entries: [(target: WriteTarget, node: Node)], tag: Int64?)

@@ -1,3 +1,4 @@
+import EventProtocol
 import JSONTree
 import Queries
 import SecurityRules
@@ -10,9 +11,10 @@ extension Database {
     ///
     /// Of more than `Limits.verdictsAtOnce`, only those of the writer's own connection are judged
     /// here, so that its answer comes after its cancels. The others receive nothing until
-    /// `judgeHeld` has come to them.
+    /// `judgeHeld` has come to them. `oldRoot` is what they were last told of.
     func judgeAgain(
         touching changes: [Change],
+        old oldRoot: Node,
         writer: Session?,
         now: Timestamp,
         _ effects: inout [Effect]
@@ -24,13 +26,13 @@ extension Database {
         }
         if touched.isEmpty { return }
         let touchedListens = touched.sorted().compactMap { listens[$0] }
-        judgeAgain(touchedListens, writer: writer, now: now, &effects)
+        judgeAgain(touchedListens, told: oldRoot, writer: writer, now: now, &effects)
     }
 
     /// Judges all listens again, for instance under new rules.
     func judgeAllAgain(now: Timestamp, _ effects: inout [Effect]) {
         let all = listens.values.filter { !$0.session.identity.isAdmin }
-        judgeAgain(all.sorted { $0.id < $1.id }, writer: nil, now: now, &effects)
+        judgeAgain(all.sorted { $0.id < $1.id }, told: root, writer: nil, now: now, &effects)
     }
 
     /// Judges the listens of one session again, whose identity has changed.
@@ -40,15 +42,18 @@ extension Database {
 
     private func judgeAgain(
         _ listens: [Listen],
+        told root: Node,
         writer: Session?,
         now: Timestamp,
-        _ effects: inout [Effect]
+        _ effects: inout [Effect],
     ) {
         let isShort = listens.count <= Limits.verdictsAtOnce
         for listen in listens where listen.index != nil {
             if isShort || listen.session === writer {
                 judge(listen, now: now, &effects)
             } else {
+                let node = root.descendant(at: listen.path)
+                listen.told = listen.view.shownChildren(of: node)
                 listen.view.hold(listen)
                 held.append(listen.id)
             }
@@ -65,32 +70,45 @@ extension Database {
             guard let listen = listens[id], listen.index == nil else { continue }
             guard judge(listen, now: now, &effects) else { continue }
             listen.view.resume(listen)
-            let node = root.descendant(at: listen.target.path)
-            let shown = listen.view.window?.result(in: node) ?? node
-            let place = WriteTarget(path: listen.target.path, isPriority: false)
-            let message = OutgoingMessage.put(place, shown, tag: listen.tag)
-            emit(.send(message, to: [listen.session.connection]), &effects)
+            let told = listen.told
+            listen.told = nil
+            switch listen.view.encoding {
+            case .wire: putPresent(listen, &effects)
+            case .events: tellPresent(listen, since: told, &effects)
+            }
         }
         return round.count
+    }
+
+    /// Sends a listen of the wire protocol all that it shows now.
+    private func putPresent(_ listen: Listen, _ effects: inout [Effect]) {
+        let place = WriteTarget(path: listen.path, isPriority: false)
+        let message = OutgoingMessage.put(place, shown(by: listen.view), tag: listen.number)
+        emit(.send(message, to: [listen.session.connection]), &effects)
     }
 
     /// Whether `listen` may go on; if not it is ended and its client told.
     @discardableResult
     private func judge(_ listen: Listen, now: Timestamp, _ effects: inout [Effect]) -> Bool {
-        let session = listen.session
-        let target = listen.target
-        let decision = judgeRead(target.path, target.query, as: session.identity, now: now)
-        guard let decision else {
-            setLookedAt([], of: listen)
-            return true
-        }
-        if decision.isAllowed {
-            setLookedAt(decision.lookedAt, of: listen)
-            return true
-        }
+        if isStillAllowed(listen, now: now) { return true }
         remove(listen)
-        let message = ServerMessage.cancel(listen.target).encoded()
-        emit(.send(.text(message), to: [session.connection]), &effects)
+        let text: [UInt8]
+        switch listen.name {
+        case .target(let target): text = ServerMessage.cancel(target).encoded()
+        case .observer(let observer):
+            let error = EventError(.permissionDenied, "The rules no longer allow it.")
+            text = ObserverEvent.cancelled(error).encoded(observer: observer, isExport: false)
+        }
+        emit(.send(.text(text), to: [listen.session.connection]), &effects)
         return false
+    }
+
+    /// The rules' verdict on a listen as things are now.
+    func isStillAllowed(_ listen: Listen, now: Timestamp) -> Bool {
+        let identity = listen.session.identity
+        let decision = judgeRead(listen.path, listen.query, as: identity, now: now)
+        guard decision?.isAllowed ?? true else { return false }
+        setLookedAt(decision?.lookedAt ?? [], of: listen)
+        return true
     }
 }

@@ -1,52 +1,73 @@
+import EventProtocol
 import JSONTree
 import Queries
 import SecurityRules
 import WireProtocol
 
-/// The outcome of asking to listen or to read once.
+/// The outcome of asking to read once.
 enum ReadOutcome {
     case value(Node)
     case denied
     /// The query orders by something that the rules do not index.
     case notIndexed(String)
+    /// The index that the query walks must be built first.
+    case mustWait(IndexNeed)
+}
+
+/// The outcome of asking to listen.
+enum ListenOutcome {
+    /// It is registered: this is what the client must be told of the present.
+    case registered(Listen, isIndexed: Bool)
+    case denied
+    case refused(String)
+    /// The index that the query walks must be built first.
+    case mustWait(IndexNeed)
 }
 
 extension Database {
-    /// Registers a listen, sends its first data unless the client has it already, then the answer.
-    ///
-    /// The data, the registration and the rules all see the same tree: no commit falls in between.
-    func listen(
-        _ target: ListenTarget,
-        tag: Int64?,
-        hash: String?,
-        request: Int64,
-        session: Session,
+    /// What somebody asks to listen to.
+    struct ListenRequest {
+        let name: Listen.Name
+        let path: Path
+        let query: QuerySpec
+        let number: Int64?
+        let encoding: View.Encoding
+    }
+
+    /// Registers a listen. Its view is of the present tree, and so was the rules' verdict: what the
+    /// caller tells the client of the present must be told before the next commit.
+    func register(
+        _ request: ListenRequest,
+        _ session: Session,
         id: ListenID,
         now: Timestamp,
-        _ effects: inout [Effect],
-    ) {
-        if let replaced = session.listens[target] { remove(replaced) }
+    ) -> ListenOutcome {
         if session.listens.count >= Limits.listensPerSession {
-            let text = "More than \(Limits.listensPerSession) listens on one connection"
-            reply(request, .refused(.failed, text), to: session, &effects)
-            return
+            return .refused("More than \(Limits.listensPerSession) listens on one connection")
         }
-        let decision = judgeRead(target.path, target.query, as: session.identity, now: now)
-        guard decision?.isAllowed ?? true else {
-            reply(request, .refused(.permissionDenied, "Permission denied"), to: session, &effects)
-            return
+        if listens.count >= Limits.listensPerDatabase {
+            return .refused("More than \(Limits.listensPerDatabase) listens on one database")
         }
-        let node = root.descendant(at: target.path)
-        let shown = target.query.loadsEverything ? node : node.filtered(by: target.query)
-        if !hasSame(hash, shown) {
-            let place = WriteTarget(path: target.path, isPriority: false)
-            emit(.send(.put(place, shown, tag: tag), to: [session.connection]), &effects)
+        let decision = judgeRead(request.path, request.query, as: session.identity, now: now)
+        guard decision?.isAllowed ?? true else { return .denied }
+        switch view(for: request, now: now) {
+        case .mustWait(let need): return .mustWait(need)
+        case .refused(let text): return .refused(text)
+        case .found(let view):
+            let listen = Listen(
+                id: id,
+                name: request.name,
+                number: request.number,
+                session: session,
+                view: view
+            )
+            view.add(listen)
+            listens[id] = listen
+            session.listens[request.name] = listen
+            setLookedAt(decision?.lookedAt ?? [], of: listen)
+            let isIndexed = isIndexed(request.query.index, at: request.path)
+            return .registered(listen, isIndexed: isIndexed)
         }
-        let view = view(for: target, node: node)
-        let listen = Listen(id: id, target: target, tag: tag, session: session, view: view)
-        add(listen, lookedAt: decision?.lookedAt ?? [])
-        let warnings = isIndexed(target.query, at: target.path) ? [] : ["no_index"]
-        reply(request, .listening(warnings: warnings), to: session, &effects)
     }
 
     /// The value at a path as one request sees it.
@@ -59,25 +80,69 @@ extension Database {
         if let decision = judgeRead(path, query, as: identity, now: now), !decision.isAllowed {
             return .denied
         }
-        if !isIndexed(query, at: path), let text = query.missingIndexText(at: path) {
+        if !isIndexed(query.index, at: path), let text = query.missingIndexText(at: path) {
             return .notIndexed(text)
         }
         let node = root.descendant(at: path)
-        return .value(query == .everything ? node : node.filtered(by: query))
+        if query == .everything { return .value(node) }
+        if query.loadsEverything || !query.usesIndex {
+            let children = OrderedChildren(node, index: nil)
+            return .value(QueryView(query, children).result(in: children))
+        }
+        let need = IndexNeed(path: path, order: query.index)
+        switch index(need, now: now) {
+        case .mustWait: return .mustWait(need)
+        case .refused: return .notIndexed(query.tooManyUndeclaredText(at: path))
+        case .ready(let kept):
+            let children = OrderedChildren(node, index: kept.ready)
+            let result = QueryView(query, children).result(in: children)
+            if indexes.count > Limits.keptIndexes, kept.isIdle { drop(kept) }
+            return .value(result)
+        }
     }
 
     /// Ends a listen; nothing more is sent for it.
     func remove(_ listen: Listen) {
-        listen.view.remove(listen)
-        listens[listen.id] = nil
-        listen.session.listens[listen.target] = nil
+        // One that ends with its session may have been refused before its turn came.
+        guard listens.removeValue(forKey: listen.id) != nil else { return }
+        let view = listen.view
+        view.remove(listen)
+        listen.session.listens[listen.name] = nil
         setLookedAt([], of: listen)
-        if listen.view.isUnused {
-            views.edit(listen.view.path) { found in
-                found?.removeAll { $0 === listen.view }
-                if found?.isEmpty == true { found = nil }
-            }
+        guard view.isUnused else { return }
+        viewCount -= 1
+        view.node.remove(view)
+        if let index = view.index {
+            index.viewCount -= 1
+            dropIfIdle(index)
         }
+        forgetIfUnused(view.node)
+    }
+
+    /// Ends the listens of a session that is over: few at once, more in turns. Nobody is there to hear
+    /// them any more.
+    func removeListens(of session: Session) {
+        let listens = session.sortedListens
+        if listens.count <= Limits.listensEndedAtOnce {
+            for listen in listens { remove(listen) }
+        } else {
+            leaving.append((session, listens[...]))
+        }
+    }
+
+    /// Ends up to `count` listens of sessions that are over, those of the oldest first.
+    ///
+    /// - Returns: how many it ended.
+    func removeLeaving(_ count: Int) -> Int {
+        var removedCount = 0
+        while removedCount < count, let (_, listens) = leaving.first {
+            let part = listens.prefix(count - removedCount)
+            for listen in part { remove(listen) }
+            removedCount += part.count
+            leaving[0].listens = listens.dropFirst(part.count)
+            if leaving[0].listens.isEmpty { leaving.removeFirst() }
+        }
+        return removedCount
     }
 
     /// The rules' verdict on a read; nil for an admin, whom they do not concern.
@@ -111,36 +176,68 @@ extension Database {
         }
     }
 
-    private func add(_ listen: Listen, lookedAt: [Path]) {
-        listen.view.add(listen)
-        listens[listen.id] = listen
-        listen.session.listens[listen.target] = listen
-        setLookedAt(lookedAt, of: listen)
+    // MARK: - Views
+
+    private enum ViewOutcome {
+        case found(View)
+        case mustWait(IndexNeed)
+        case refused(String)
     }
 
-    private func view(for target: ListenTarget, node: Node) -> View {
-        if let view = views[target.path]?.first(where: { $0.query == target.query }) { return view }
-        let window =
-            target.query.loadsEverything ? nil : QueryView(target.query, node: node)
-        let view = View(path: target.path, query: target.query, window: window)
-        views.edit(target.path) { $0 = ($0 ?? []) + [view] }
-        return view
-    }
-
-    /// Whether the client that sent `hash` has the data already. The hash of a very large value is
-    /// not worked out: sending it again is cheaper.
-    private func hasSame(_ hash: String?, _ shown: Node) -> Bool {
-        guard let hash else { return false }
-        if hash.isEmpty || shown.isAbsent { return hash.isEmpty && shown.isAbsent }
-        let limit = Limits.nodesHashedForListen
-        guard let own = shown.hash(.priority, stepLimit: limit) else { return false }
-        return own == hash || shown.hash(.key, stepLimit: limit) == hash
-    }
-
-    private func isIndexed(_ query: QuerySpec, at path: Path) -> Bool {
-        switch query.index {
-        case .key, .priority: true
-        case .value, .child: rules.indexes(at: path).contains(query.index)
+    /// The view that equal listens share, made if there is none.
+    private func view(for request: ListenRequest, now: Timestamp) -> ViewOutcome {
+        let key = ViewKey(query: request.query, encoding: request.encoding)
+        if let view = watched[request.path]?.view(of: key) {
+            return .found(view)
         }
+        if viewCount >= Limits.viewsPerDatabase {
+            return .refused(
+                "More than \(Limits.viewsPerDatabase) different listens on one database"
+            )
+        }
+        var kept: KeptIndex?
+        if let order = request.encoding.indexOrder(of: request.query) {
+            let need = IndexNeed(path: request.path, order: order)
+            switch index(need, now: now) {
+            case .mustWait: return .mustWait(need)
+            case .refused: return .refused(request.query.tooManyUndeclaredText(at: request.path))
+            case .ready(let index): kept = index
+            }
+        }
+        kept?.viewCount += 1
+        viewCount += 1
+        let children = OrderedChildren(
+            root.descendant(at: request.path),
+            index: kept?.ready
+        )
+        let showsNode = request.encoding == .wire && request.query.loadsEverything
+        let view = View(
+            node: watch(request.path),
+            query: request.query,
+            encoding: request.encoding,
+            window: showsNode ? nil : QueryView(request.query, children),
+            index: kept,
+        )
+        view.node.add(view)
+        return .found(view)
+    }
+}
+
+extension View.Encoding {
+    /// The order of the index that a view of a query walks; nil when it needs none.
+    fileprivate func indexOrder(of query: QuerySpec) -> QuerySpec.Index? {
+        if query.index == .key { return nil }
+        switch self {
+        case .wire: return query.usesIndex ? query.index : nil
+        case .events(let events, _):
+            let isOrdered = !events.isDisjoint(with: .children)
+            return query.usesIndex || isOrdered ? query.index : nil
+        }
+    }
+}
+
+extension QuerySpec {
+    fileprivate func tooManyUndeclaredText(at path: Path) -> String {
+        "Too much is queried without an index. " + (missingIndexText(at: path) ?? "")
     }
 }

@@ -29,7 +29,7 @@ enum WriteOutcome {
     /// there is no commit.
     case done([Change])
     case denied(Decision)
-    case refused(WriteRefusal)
+    case refused(RequestRefusal)
 }
 
 /// One resolved value of a commit, and what stood there.
@@ -88,7 +88,7 @@ extension Database {
         return isMade ? .done(changes) : .refused(.tooLarge)
     }
 
-    private func refusal(of write: Write) -> WriteRefusal? {
+    private func refusal(of write: Write) -> RequestRefusal? {
         if write.entries.count > Limits.mergeEntries { return .tooManyEntries }
         for entry in write.entries where !entry.isWithinDepthLimit { return .tooDeep }
         return nil
@@ -105,6 +105,11 @@ extension Database {
             return Change(target: entry.target, old: old, new: new)
         }
         var newRoot = root
+        if asked.count == 1, !asked[0].target.isPriority {
+            // By far the most: a put.
+            newRoot.set(asked[0].new, at: asked[0].target.path)
+            return (newRoot, asked)
+        }
         for change in asked[...].inOrderOfApplication {
             if change.target.isPriority {
                 newRoot.setPriority(change.new, at: change.target.path)
@@ -138,13 +143,13 @@ extension Database {
             CommitOperation.write($0.target, $0.new)
         }
         all.append(contentsOf: operations)
-        let payload = CommitEncoder.encode(all)
-        if payload.count > commitByteLimit { return false }
-        append(payload: payload, at: time, &effects)
+        let payload = CommitPayload(all)
+        if payload.byteCount > commitByteLimit { return false }
+        append(payload, at: time, &effects)
         let oldRoot = root
         root = newRoot
         if rechecksOnData {
-            judgeAgain(touching: differing, writer: writer, now: time, &effects)
+            judgeAgain(touching: differing, old: oldRoot, writer: writer, now: time, &effects)
         }
         push(differing, base: base, old: oldRoot, &effects)
         for change in differing where change.old.isLarge(from: Limits.nodesReleasedAtOnce) {

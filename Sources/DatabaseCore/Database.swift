@@ -1,3 +1,4 @@
+import EventProtocol
 import JSONTree
 import SecurityRules
 import WireProtocol
@@ -18,10 +19,17 @@ final class Database {
     /// On-disconnect writes of live sessions and of those that ended with the process.
     var disconnects: [SessionID: DisconnectState] = [:]
 
-    var views = PathTrie<[View]>()
+    /// Where listens look, and what indexes are of.
+    var watched = PathTrie<WatchedNode>()
     var listens: [ListenID: Listen] = [:]
+    var viewCount = 0
+    var indexes: [IndexNeed: KeptIndex] = [:]
+    /// Entries of all indexes that the rules do not declare.
+    var undeclaredEntryCount = 0
     /// Which listens looked at which paths when they were judged.
     var dependents = PathTrie<Set<ListenID>>()
+    /// Sessions that are over and have listens left, oldest first. A listen does not hold its session.
+    var leaving: [(session: Session, listens: ArraySlice<Listen>)] = []
     /// Listens that await a verdict, oldest first.
     var held: [ListenID] = []
     private var outbox = Outbox(flushedThrough: .zero)
@@ -43,13 +51,19 @@ final class Database {
     let rechecksOnData: Bool
     /// Bytes of one commit.
     let commitByteLimit: Int
+    /// Children of the largest node whose index is built at once.
+    let childrenIndexedAtOnce: Int
 
-    init(id: DatabaseID, defaultRules: Ruleset, rechecksOnData: Bool, commitByteLimit: Int) {
+    init(id: DatabaseID, defaultRules: Ruleset, _ policy: EnginePolicy) {
         self.id = id
         self.defaultRules = defaultRules
-        self.rechecksOnData = rechecksOnData
-        self.commitByteLimit = commitByteLimit
+        rechecksOnData = policy.rechecksOnData
+        commitByteLimit = policy.commitByteCount
+        childrenIndexedAtOnce = policy.childrenIndexedAtOnce
     }
+
+    /// Whether `Input.turn` has anything to do here.
+    var hasWork: Bool { !held.isEmpty || !leaving.isEmpty }
 
     /// The rules in force.
     var rules: Ruleset { ownRules ?? defaultRules }
@@ -65,6 +79,22 @@ final class Database {
         emit(.send(.text(message), to: [session.connection]), &effects)
     }
 
+    /// Answers a request of the plain event protocol; without a number one that has none.
+    func reply(
+        _ request: Int64?,
+        _ reply: EventReply,
+        to session: Session,
+        _ effects: inout [Effect]
+    ) {
+        let message: OutgoingMessage
+        if let request, reply.isLarge {
+            message = .event(StreamedEvent.reply(request, reply))
+        } else {
+            message = .text(EventMessage.reply(request, reply).encoded())
+        }
+        emit(.send(message, to: [session.connection]), &effects)
+    }
+
     func flushed(through number: CommitNumber, _ effects: inout [Effect]) {
         precondition(number <= self.number, "only commits that were made can be durable")
         outbox.flushed(through: number, into: &effects)
@@ -77,19 +107,31 @@ final class Database {
 
     /// Numbers the operations as the next commit and hands it to the log.
     func append(_ operations: [CommitOperation], at time: Timestamp, _ effects: inout [Effect]) {
-        append(payload: CommitEncoder.encode(operations), at: time, &effects)
+        append(CommitPayload(operations), at: time, &effects)
     }
 
-    /// Numbers encoded operations as the next commit and hands it to the log.
-    func append(payload: [UInt8], at time: Timestamp, _ effects: inout [Effect]) {
-        precondition(payload.count <= Limits.commitByteCount, "the log has room for every commit")
+    /// Numbers the payload as the next commit and hands it to the log.
+    func append(_ payload: CommitPayload, at time: Timestamp, _ effects: inout [Effect]) {
+        precondition(
+            payload.byteCount <= Limits.commitByteCount,
+            "the log has room for every commit"
+        )
         number = number.next
         self.time = time
-        effects.append(
-            .append(CommitRecord(database: id, number: number, time: time, payload: payload))
-        )
+        effects.append(.append(CommitRecord(id, number, time, payload)))
     }
 
     /// The time of a commit made now: a clock that was set back does not move it.
     func commitTime(_ now: Timestamp) -> Timestamp { max(now, time) }
+}
+
+extension EventReply {
+    /// Whether its value is better encoded as the socket drains.
+    fileprivate var isLarge: Bool {
+        switch self {
+        case .value(let node, _, _), .mismatch(let node, _):
+            node.isLarge(from: Limits.nodesEncodedAtOnce)
+        case .done, .authenticated, .observing, .written, .pushed, .pong, .refused: false
+        }
+    }
 }

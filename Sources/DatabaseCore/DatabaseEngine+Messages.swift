@@ -4,7 +4,7 @@ import WireProtocol
 /// Requests of the wire protocol, strictly in order for each connection.
 extension DatabaseEngine {
     func receive(
-        _ message: ClientMessage,
+        _ message: SessionMessage,
         from connection: ConnectionID,
         _ now: Timestamp,
         _ effects: inout [Effect],
@@ -15,14 +15,16 @@ extension DatabaseEngine {
             return
         }
         switch message {
-        case .ping:
+        case .wire(.ping):
             let pong = ServerMessage.pong.encoded()
             session.database.emit(.send(.text(pong), to: [connection]), &effects)
-        case .request(let request):
+        case .wire(.request(let request)):
             answer(request, session, now, &effects)
-        case .upgradeAck, .endOfTransmission, .unknownControl:
+        case .wire(.upgradeAck), .wire(.endOfTransmission), .wire(.unknownControl):
             // Steps of an upgrade between transports, which this server never begins.
             break
+        case .events(let request):
+            answer(request, session, now, &effects)
         }
     }
 
@@ -31,8 +33,13 @@ extension DatabaseEngine {
         sessions[connection]?.waiting != nil
     }
 
+    /// How many messages of `connection` are parked.
+    package func parkedCount(_ connection: ConnectionID) -> Int {
+        sessions[connection]?.parked.count ?? 0
+    }
+
     private func park(
-        _ message: ClientMessage,
+        _ message: SessionMessage,
         _ session: Session,
         _ now: Timestamp,
         _ effects: inout [Effect]
@@ -44,10 +51,16 @@ extension DatabaseEngine {
         session.parked.append(message)
     }
 
-    /// Goes on with what was parked, until something must be waited for again.
+    /// Goes on with some of what was parked, until something must be waited for again; with the rest
+    /// when its turn comes.
     func receiveParked(_ session: Session, _ now: Timestamp, _ effects: inout [Effect]) {
-        while session.waiting == nil, let message = session.parked.popFirst() {
+        for _ in 0..<Limits.messagesAtOnce {
+            guard session.waiting == nil, let message = session.parked.popFirst() else { break }
             receive(message, from: session.connection, now, &effects)
+        }
+        if session.waiting == nil, !session.parked.isEmpty {
+            session.waiting = .turn
+            portions.append(.parked(session))
         }
         // What was taken out lives on in the slice's storage until that is given up.
         if session.parked.isEmpty { session.parked = [] }
@@ -66,25 +79,24 @@ extension DatabaseEngine {
         case .stats, .appCheck, .unAppCheck:
             body = .ok
         case .auth(let credential), .gauth(let credential):
-            authenticate(credential, request: number, session, &effects)
+            authenticate(
+                credential.token,
+                override: credential.override,
+                request: number,
+                session,
+                &effects
+            )
             return
         case .unauth:
             become(.nobody, nil, session, now, &effects)
             body = .text("unauthenticated")
         case .listen(let target, let tag, let hash):
-            database.listen(
-                target,
-                tag: tag,
-                hash: hash,
-                request: number,
-                session: session,
-                id: nextListen(),
-                now: now,
-                &effects
-            )
-            return
+            guard let reply = listen(target, tag, hash, request, session, now, &effects) else {
+                return
+            }
+            body = reply
         case .unlisten(let target, _):
-            if let listen = session.listens[target] { database.remove(listen) }
+            if let listen = session.listens[.target(target)] { database.remove(listen) }
             body = .ok
         case .get(let target):
             let outcome = database.read(
@@ -93,6 +105,10 @@ extension DatabaseEngine {
                 as: session.identity,
                 now: now
             )
+            if case .mustWait(let need) = outcome {
+                wait(for: need, in: database, .message(.wire(.request(request)), session), &effects)
+                return
+            }
             body = replyBody(for: outcome)
             if case .value(let node) = body, node.isLarge(from: Limits.nodesEncodedAtOnce) {
                 let message = OutgoingMessage.stream(StreamedMessage.reply(number, node))
@@ -161,7 +177,7 @@ extension DatabaseEngine {
         return replyBody(for: perform(write, session.database, now, &effects))
     }
 
-    private func storeOnDisconnect(
+    func storeOnDisconnect(
         _ entries: [MergeEntry],
         _ session: Session,
         _ now: Timestamp,
@@ -171,7 +187,7 @@ extension DatabaseEngine {
         return session.database.storeOnDisconnect(entries, for: session, now: now, &effects)
     }
 
-    private func cancelOnDisconnect(
+    func cancelOnDisconnect(
         _ target: WriteTarget,
         _ session: Session,
         _ now: Timestamp,
@@ -193,12 +209,9 @@ extension DatabaseEngine {
     ) {
         let node = session.database.root.descendant(at: target.path)
         let current = target.isPriority ? node.priority : node
-        if current.isLarge(from: Limits.nodesHashedAtOnce) {
-            let inquiry = nextInquiry()
-            let put = Session.HashedPut(target: target, draft: draft, hash: hash, current: current)
-            session.waiting = .hash(inquiry, request: number, put: put)
-            inquiringSessions[inquiry] = session
-            effects.append(.hash(inquiry, current))
+        if current.isLarge(from: policy.nodesHashedAtOnce) {
+            let put = Session.HashedPut(target: target, draft: draft, hash: hash)
+            askHash(of: current, .put(number, put), session, &effects)
             return
         }
         let body: ReplyBody
@@ -213,23 +226,22 @@ extension DatabaseEngine {
 
     /// Goes on with a put whose comparison was too large for the loop. What was hashed must still
     /// be there; if it is not, the client hears so and tries again, as with any stale hash.
-    func hashed(
-        _ inquiry: InquiryID,
-        _ hash: String,
+    func compared(
+        _ put: Session.HashedPut,
+        _ compared: Node,
+        _ hash: String?,
+        _ number: Int64,
+        _ session: Session,
         _ now: Timestamp,
-        _ effects: inout [Effect]
+        _ effects: inout [Effect],
     ) {
-        guard let session = inquiringSessions.removeValue(forKey: inquiry) else { return }
-        guard case .hash(inquiry, let number, let put) = session.waiting else { return }
-        session.waiting = nil
         let node = session.database.root.descendant(at: put.target.path)
         var body = ReplyBody.stale
-        if hash == put.hash, node.isIdentical(to: put.current) {
+        if hash == put.hash, node.isIdentical(to: compared) {
             let write = Write.put(put.target, put.draft, as: session.identity, by: session)
             body = replyBody(for: perform(write, session.database, now, &effects))
         }
         session.database.reply(number, body, to: session, &effects)
-        receiveParked(session, now, &effects)
     }
 
     // MARK: - Answers
@@ -250,6 +262,7 @@ extension DatabaseEngine {
             counts.refusedReads += 1
             return .refused(.permissionDenied, "Permission denied")
         case .notIndexed(let text): return .refused(.failed, text)
+        case .mustWait: preconditionFailure("who must wait is asked again")
         }
     }
 }
@@ -258,7 +271,7 @@ extension ReplyBody {
     static let stale = ReplyBody.refused(.dataStale, "Transaction hash does not match")
 }
 
-extension WriteRefusal {
+extension RequestRefusal {
     /// For the person who reads the answer.
     package var text: String {
         switch self {
@@ -272,13 +285,15 @@ extension WriteRefusal {
             "Data to write exceeds the maximum size that can be modified with a single request."
         case .logBehind:
             "The server's disk cannot keep up: try again in a moment."
+        case .busy:
+            "The server has too much to work out at the moment: try again soon."
         }
     }
 
     /// Whether the same write may be taken later.
     package var isPassing: Bool {
         switch self {
-        case .noSpace, .logBehind: true
+        case .noSpace, .logBehind, .busy: true
         case .tooDeep, .tooManyEntries, .tooLarge: false
         }
     }
@@ -286,7 +301,7 @@ extension WriteRefusal {
 
 extension LogCondition {
     /// Why writes are refused in this condition.
-    var refusal: WriteRefusal? {
+    var refusal: RequestRefusal? {
         switch self {
         case .ready: nil
         case .diskFull: .noSpace
@@ -296,13 +311,14 @@ extension LogCondition {
 }
 
 extension Node {
-    /// Whether it is a map of at least that many nodes, itself included. O(nodeCount).
+    /// Whether it is a map of at least that many nodes, itself included; 256 bytes of a long text count as
+    /// another one. O(nodeCount).
     func isLarge(from nodeCount: Int) -> Bool {
-        isMap && self.weight(upTo: nodeCount) >= nodeCount
+        isMap && weight(upTo: nodeCount) >= nodeCount
     }
 
     /// Whether a client that sent `hash` saw this node; iOS orders the children of some nodes by key.
     func hasHash(_ hash: String) -> Bool {
-        self.hash(.priority) == hash || self.hash(.key) == hash
+        matches(hash: hash)
     }
 }

@@ -1,4 +1,5 @@
 package import JSONTree
+import Queries
 
 /// What happens before the first client: the state comes back from checkpoint and log.
 extension DatabaseEngine {
@@ -34,6 +35,11 @@ extension DatabaseEngine {
                 database: database.id,
                 number: database.number,
                 listenCount: database.listens.count,
+                viewCount: database.viewCount,
+                indexCount: database.indexes.count,
+                indexEntryCount: database.indexes.values.reduce(0) {
+                    $0 + ($1.ready?.entryCount ?? 0)
+                },
                 hasOwnRules: database.ownRules != nil,
             )
         }
@@ -53,5 +59,9 @@ package struct DatabaseSummary: Sendable {
     package let database: DatabaseID
     package let number: CommitNumber
     package let listenCount: Int
+    /// Different listens: path, query and encoding.
+    package let viewCount: Int
+    package let indexCount: Int
+    package let indexEntryCount: Int
     package let hasOwnRules: Bool
 }

@@ -45,7 +45,7 @@ extension DatabaseEngine {
         }
     }
 
-    private func perform(
+    func perform(
         _ request: Request,
         _ id: RequestID,
         as identity: Identity,
@@ -60,7 +60,13 @@ extension DatabaseEngine {
         let response: Response
         switch request.operation {
         case .get(let target, let query):
-            response = get(target, query, database, identity, now)
+            switch database.read(target.path, query, as: identity, now: now) {
+            case .mustWait(let need):
+                let asker = Asker.request(request, id, identity, isAdmin: isAdmin)
+                wait(for: need, in: database, asker, &effects)
+                return
+            case let outcome: response = answer(outcome, target)
+            }
         case .put(let target, let draft):
             let write = Write.put(target, draft, as: identity, by: nil)
             response = put(write, database, now, &effects)
@@ -85,19 +91,14 @@ extension DatabaseEngine {
         database.emit(.respond(id, response), &effects)
     }
 
-    private func get(
-        _ target: WriteTarget,
-        _ query: QuerySpec,
-        _ database: Database,
-        _ identity: Identity,
-        _ now: Timestamp,
-    ) -> Response {
-        switch database.read(target.path, query, as: identity, now: now) {
+    private func answer(_ outcome: ReadOutcome, _ target: WriteTarget) -> Response {
+        switch outcome {
         case .value(let node): return .value(target.isPriority ? node.priority : node)
         case .notIndexed(let text): return .notIndexed(text)
         case .denied:
             counts.refusedReads += 1
             return .permissionDenied
+        case .mustWait: preconditionFailure("who must wait is asked again")
         }
     }
 

@@ -1,3 +1,4 @@
+import EventProtocol
 import JSONTree
 import SecurityRules
 import WireProtocol
@@ -11,9 +12,12 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) {
         guard let database = database(handshake.database) else {
-            let text = "There is no database named '\(handshake.database)' on this server."
-            let message = ServerMessage.shutdown(text).encoded()
-            effects.append(.send(.text(message), to: [connection]))
+            // The plain event protocol has no word for it: its connections are judged before they open.
+            if handshake.dialect == .wire {
+                let text = "There is no database named '\(handshake.database)' on this server."
+                let message = ServerMessage.shutdown(text).encoded()
+                effects.append(.send(.text(message), to: [connection]))
+            }
             effects.append(.close(connection, .unknownDatabase))
             return
         }
@@ -22,16 +26,27 @@ extension DatabaseEngine {
         {
             close(last.connection, .replaced, now, &effects)
         }
-        let session = Session(connection: connection, id: handshake.session, database: database)
+        let session = Session(
+            connection: connection,
+            id: handshake.session,
+            database: database,
+            dialect: handshake.dialect,
+        )
         sessions[connection] = session
         sessionsByID[session.id] = session
         counts.sessions += 1
-        let hello = ServerMessage.hello(
-            now: now,
-            host: handshake.host,
-            session: handshake.session.text
-        )
-        database.emit(.send(.text(hello.encoded()), to: [connection]), &effects)
+        let hello =
+            switch handshake.dialect {
+            case .wire:
+                ServerMessage.hello(
+                    now: now,
+                    host: handshake.host,
+                    session: handshake.session.text
+                ).encoded()
+            case .events:
+                EventMessage.hello(now: now, session: handshake.session.text).encoded()
+            }
+        database.emit(.send(.text(hello), to: [connection]), &effects)
     }
 
     /// Ends a session and its connection for a reason of the server's.
@@ -52,24 +67,31 @@ extension DatabaseEngine {
         guard let session = sessions.removeValue(forKey: connection) else { return }
         sessionsByID[session.id] = nil
         switch session.waiting {
-        case .credential(let inquiry, _, _), .hash(let inquiry, _, _):
+        case .credential(let inquiry, _, _), .hash(let inquiry, _, _), .comparison(let inquiry, _):
             inquiringSessions[inquiry] = nil
-        case nil: break
+        case .index, .turn, nil: break
         }
-        for listen in session.sortedListens { session.database.remove(listen) }
+        session.database.removeListens(of: session)
         session.database.runOnDisconnect(session.id, now: now, &effects)
     }
 
-    /// Tells sessions whose token has run out, and ends them: a client then comes back with a new one.
+    /// Tells sessions whose token has run out. An SDK is disconnected, and comes back with a new one; a
+    /// client of the plain event protocol goes on signed out.
     func expireTokens(_ now: Timestamp, _ effects: inout [Effect]) {
         let expired = sessions.values.filter { ($0.expiry ?? .distantFuture) <= now }
         for session in expired.sorted(by: { $0.connection < $1.connection }) {
-            let message = ServerMessage.authRevoked(.expiredToken, "Auth token is expired")
-            session.database.emit(
-                .send(.text(message.encoded()), to: [session.connection]),
-                &effects
-            )
-            close(session.connection, .tokenExpired, now, &effects)
+            let text = "Auth token is expired"
+            let message =
+                switch session.dialect {
+                case .wire: ServerMessage.authRevoked(.expiredToken, text).encoded()
+                case .events:
+                    EventMessage.authRevoked(EventError(.expiredToken, text)).encoded()
+                }
+            session.database.emit(.send(.text(message), to: [session.connection]), &effects)
+            switch session.dialect {
+            case .wire: close(session.connection, .tokenExpired, now, &effects)
+            case .events: become(.nobody, nil, session, now, &effects)
+            }
         }
     }
 
@@ -77,15 +99,16 @@ extension DatabaseEngine {
 
     /// Asks the shell about a credential; the connection's later messages wait for the outcome.
     func authenticate(
-        _ credential: Credential,
+        _ token: String,
+        override: AuthOverride?,
         request: Int64,
         _ session: Session,
-        _ effects: inout [Effect]
+        _ effects: inout [Effect],
     ) {
         let inquiry = nextInquiry()
-        session.waiting = .credential(inquiry, request: request, credential.override)
+        session.waiting = .credential(inquiry, request: request, override)
         inquiringSessions[inquiry] = session
-        effects.append(.verify(inquiry, token: credential.token))
+        effects.append(.verify(inquiry, token: token))
     }
 
     func verified(
@@ -110,7 +133,7 @@ extension DatabaseEngine {
             confirm(request, session, &effects)
         case .refused(let refusal):
             counts.refusedCredentials += 1
-            session.database.reply(request, refusal.replyBody, to: session, &effects)
+            refuse(refusal, request, session, &effects)
         }
         receiveParked(session, now, &effects)
     }
@@ -139,8 +162,26 @@ extension DatabaseEngine {
     }
 
     private func confirm(_ request: Int64, _ session: Session, _ effects: inout [Effect]) {
-        let body = ReplyBody.authenticated(session.identity.auth?.value)
-        session.database.reply(request, body, to: session, &effects)
+        let claims = session.identity.auth?.value
+        switch session.dialect {
+        case .wire:
+            session.database.reply(request, .authenticated(claims), to: session, &effects)
+        case .events:
+            let reply = EventReply.authenticated(uid: session.identity.uid)
+            session.database.reply(request, reply, to: session, &effects)
+        }
+    }
+
+    private func refuse(
+        _ refusal: CredentialRefusal,
+        _ request: Int64,
+        _ session: Session,
+        _ effects: inout [Effect]
+    ) {
+        switch session.dialect {
+        case .wire: session.database.reply(request, refusal.replyBody, to: session, &effects)
+        case .events: session.database.reply(request, refusal.eventReply, to: session, &effects)
+        }
     }
 }
 
@@ -151,6 +192,20 @@ extension CredentialRefusal {
         case .expired(let text): .refused(.expiredToken, text)
         }
     }
+}
+
+extension CredentialRefusal {
+    fileprivate var eventReply: EventReply {
+        switch self {
+        case .invalid(let text): .refused(.invalidToken, text)
+        case .expired(let text): .refused(.expiredToken, text)
+        }
+    }
+}
+
+extension Identity {
+    /// The `uid` that rules see; nil for an administrator and for nobody.
+    fileprivate var uid: String? { auth?.value.child(Key(unchecked: Array("uid".utf8))).string }
 }
 
 extension Timestamp {

@@ -15,6 +15,10 @@ package final class DatabaseEngine {
     var inquiringRequests: [InquiryID: (request: Request, id: RequestID)] = [:]
     /// Sessions with a credential or a hash under way.
     var inquiringSessions: [InquiryID: Session] = [:]
+    /// Indexes that are worked out elsewhere.
+    var inquiringIndexes: [InquiryID: (database: Database, kept: KeptIndex)] = [:]
+    /// Messages that have waited, to go on in turns; the oldest first.
+    var portions: ArraySlice<Portion> = []
     /// Whether the log can take new commits.
     var logCondition = LogCondition.ready
     package internal(set) var counts = EngineCounts()
@@ -34,15 +38,17 @@ package final class DatabaseEngine {
         case .connected(let connection, let handshake):
             open(connection, handshake, now, &effects)
         case .received(let message, let connection):
-            receive(message, from: connection, now, &effects)
+            receive(.wire(message), from: connection, now, &effects)
+        case .asked(let request, let connection):
+            receive(.events(request), from: connection, now, &effects)
         case .disconnected(let connection):
             end(connection, now, &effects)
         case .requested(let request, let id):
             receive(request, id, now, &effects)
         case .verified(let inquiry, let outcome):
             verified(inquiry, outcome, now, &effects)
-        case .hashed(let inquiry, let hash):
-            hashed(inquiry, hash, now, &effects)
+        case .worked(let inquiry, let result):
+            worked(inquiry, result, now, &effects)
         case .flushed(let database, let number):
             databases[database]?.flushed(through: number, &effects)
         case .defaultRules(let rules):
@@ -57,6 +63,7 @@ package final class DatabaseEngine {
             logCondition = condition
         case .tick:
             expireTokens(now, &effects)
+            tendIndexes(now, &effects)
         case .turn(let steps):
             work(steps, now, &effects)
         case .shutDown:
@@ -65,7 +72,7 @@ package final class DatabaseEngine {
     }
 
     /// Whether `Input.turn` has anything to do.
-    package var hasWork: Bool { databases.values.contains { !$0.held.isEmpty } }
+    package var hasWork: Bool { !portions.isEmpty || databases.values.contains(where: \.hasWork) }
 
     // MARK: - Databases
 
@@ -82,8 +89,7 @@ package final class DatabaseEngine {
         Database(
             id: id,
             defaultRules: policy.rulesByDatabase[id] ?? policy.defaultRules,
-            rechecksOnData: policy.rechecksOnData,
-            commitByteLimit: policy.commitByteCount,
+            policy,
         )
     }
 
@@ -105,11 +111,35 @@ package final class DatabaseEngine {
 
     // MARK: - Long work
 
-    /// One verdict counts as 20 steps.
+    /// Messages that go on after they have waited.
+    enum Portion {
+        case parked(Session)
+        case askers(Database, KeptIndex)
+    }
+
+    /// One verdict counts as 20 steps, a listen that ends as 4, a message as 125.
     private func work(_ steps: Int, _ now: Timestamp, _ effects: inout [Effect]) {
-        var verdicts = max(1, steps / 20)
-        for database in sortedDatabases where verdicts > 0 && !database.held.isEmpty {
-            verdicts -= database.judgeHeld(verdicts, now: now, &effects)
+        var left = steps
+        while left > 0, let portion = portions.popFirst() {
+            left -= 125 * Limits.messagesAtOnce
+            goOn(with: portion, now, &effects)
+        }
+        for database in sortedDatabases where left > 0 && database.hasWork {
+            left -= 20 * database.judgeHeld(max(1, left / 20), now: now, &effects)
+            left -= 4 * database.removeLeaving(max(1, left / 4))
+        }
+    }
+
+    private func goOn(with portion: Portion, _ now: Timestamp, _ effects: inout [Effect]) {
+        switch portion {
+        case .parked(let session):
+            guard sessions[session.connection] === session, case .turn = session.waiting else {
+                return
+            }
+            session.waiting = nil
+            receiveParked(session, now, &effects)
+        case .askers(let database, let kept):
+            askAgain(kept, of: database, now, &effects)
         }
     }
 

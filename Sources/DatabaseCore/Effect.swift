@@ -1,3 +1,4 @@
+package import EventProtocol
 package import JSONTree
 package import SecurityRules
 package import WireProtocol
@@ -8,6 +9,8 @@ package import WireProtocol
 package enum Effect: Sendable {
     /// One message for many receivers, encoded once.
     case send(OutgoingMessage, to: [ConnectionID])
+    /// One text for many receivers, in which only a number differs; encoded once but for that.
+    case sendNumbered(NumberedText, to: [NumberedReceiver])
     /// Ends a connection after all that was sent to it.
     case close(ConnectionID, CloseReason)
     indirect case respond(RequestID, Response)
@@ -15,8 +18,8 @@ package enum Effect: Sendable {
     case append(CommitRecord)
     /// Checks a credential, then reports `Input.verified`.
     case verify(InquiryID, token: String)
-    /// Hashes a node away from the loop, then reports `Input.hashed`.
-    case hash(InquiryID, Node)
+    /// Does long work away from the loop, then reports `Input.worked`.
+    case work(InquiryID, LongWork)
     /// Gives the memory of a large tree back away from the loop.
     case release(Node)
     indirect case note(Note)
@@ -27,6 +30,34 @@ package enum OutgoingMessage: Sendable {
     case text([UInt8])
     /// A value too large to be encoded at once; written from its snapshot as the socket drains.
     indirect case stream(StreamedMessage)
+    /// The same for the plain event protocol.
+    indirect case event(StreamedEvent)
+    /// Many events of one observer, made from snapshots as the socket drains.
+    indirect case events(EventStream)
+}
+
+/// A message that is the same for all receivers but for one number: `text`, the number, `ending`.
+///
+/// The number is the tag of a listen or the id of an observer.
+package struct NumberedText: Sendable {
+    package let text: [UInt8]
+    package let ending: [UInt8]
+
+    package init(text: [UInt8], ending: [UInt8]) {
+        self.text = text
+        self.ending = ending
+    }
+}
+
+/// Who receives a `NumberedText`, and with which number.
+package struct NumberedReceiver: Equatable, Sendable {
+    package let connection: ConnectionID
+    package let number: Int64
+
+    package init(connection: ConnectionID, number: Int64) {
+        self.connection = connection
+        self.number = number
+    }
 }
 
 /// Why the server ends a connection.
@@ -55,15 +86,17 @@ package enum Response: Sendable {
     case notIndexed(String)
     case badCredential(CredentialRefusal)
     case unknownDatabase
-    case refused(WriteRefusal)
+    case refused(RequestRefusal)
 }
 
-/// Why a well-formed write, by somebody who may write, is not done.
-package enum WriteRefusal: Error, Sendable, Equatable {
+/// Why a well-formed request, by somebody who may make it, is not done.
+package enum RequestRefusal: Error, Sendable, Equatable {
     /// The disk is below its reserve.
     case noSpace
     /// The disk is too slow for what is asked of it.
     case logBehind
+    /// Too much long work waits already.
+    case busy
     /// The value would reach below the greatest depth.
     case tooDeep
     case tooManyEntries

@@ -14,6 +14,10 @@ package struct EnginePolicy: Sendable {
     package var rechecksOnData: Bool
     /// Bytes of one commit; a larger one is refused.
     package var commitByteCount: Int
+    /// Children of the largest node whose index is built within the step that needs it.
+    package var childrenIndexedAtOnce: Int
+    /// Nodes of the largest value that is hashed or compared within the step that needs it.
+    package var nodesHashedAtOnce: Int
 
     package init(
         databases: [DatabaseID],
@@ -22,6 +26,8 @@ package struct EnginePolicy: Sendable {
         rulesByDatabase: [DatabaseID: Ruleset] = [:],
         rechecksOnData: Bool = true,
         commitByteCount: Int = Limits.commitByteCount,
+        childrenIndexedAtOnce: Int = Limits.childrenIndexedAtOnce,
+        nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce,
     ) {
         self.databases = databases
         self.createsDatabases = createsDatabases
@@ -29,5 +35,7 @@ package struct EnginePolicy: Sendable {
         self.rulesByDatabase = rulesByDatabase
         self.rechecksOnData = rechecksOnData
         self.commitByteCount = commitByteCount
+        self.childrenIndexedAtOnce = childrenIndexedAtOnce
+        self.nodesHashedAtOnce = nodesHashedAtOnce
     }
 }

@@ -1,3 +1,4 @@
+package import EventProtocol
 package import JSONTree
 package import Queries
 package import SecurityRules
@@ -5,16 +6,18 @@ package import WireProtocol
 
 /// Everything that can happen to the databases.
 package enum Input: Sendable {
-    /// A socket for the wire protocol is open; the core answers with hello.
+    /// A socket is open; the core answers with hello.
     case connected(ConnectionID, Handshake)
     case received(ClientMessage, from: ConnectionID)
+    /// A request of the plain event protocol.
+    case asked(EventRequest, from: ConnectionID)
     /// The Close frame arrived, or the socket is gone. The first of the two counts.
     case disconnected(ConnectionID)
     case requested(Request, id: RequestID)
     /// The answer to `Effect.verify`.
     case verified(InquiryID, CredentialOutcome)
-    /// The answer to `Effect.hash`.
-    case hashed(InquiryID, String)
+    /// The answer to `Effect.work`.
+    case worked(InquiryID, LongResult)
     /// All commits of a database up to this one are durable.
     case flushed(DatabaseID, through: CommitNumber)
     /// The rules of databases that have none of their own.
@@ -40,8 +43,17 @@ package enum LogCondition: Sendable, Equatable {
     case behind
 }
 
-/// How a connection for the wire protocol begins.
+/// What a connection speaks.
+package enum Dialect: Sendable {
+    /// The Realtime Database wire protocol.
+    case wire
+    /// The plain event protocol.
+    case events
+}
+
+/// How a connection begins.
 package struct Handshake: Sendable {
+    package let dialect: Dialect
     package let database: DatabaseID
     /// The `Host` header, told to the client as the address for later connections.
     package let host: String
@@ -50,11 +62,13 @@ package struct Handshake: Sendable {
     package let lastSession: SessionID?
 
     package init(
+        dialect: Dialect = .wire,
         database: DatabaseID,
         host: String,
         session: SessionID,
         lastSession: SessionID? = nil,
     ) {
+        self.dialect = dialect
         self.database = database
         self.host = host
         self.session = session

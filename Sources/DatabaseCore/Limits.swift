@@ -2,8 +2,37 @@
 package enum Limits {
     /// Listens of one session.
     package static let listensPerSession = 10_000
+    /// Listens that end within the step that ends their session; more end in turns.
+    package static let listensEndedAtOnce = 64
+    /// Listens of all sessions of one database.
+    package static let listensPerDatabase = 4_000_000
+    /// Different listens (path, query, encoding) of one database.
+    package static let viewsPerDatabase = 1_000_000
+    /// Children of the largest node whose index is built within the step that needs it: about 1 ms.
+    package static let childrenIndexedAtOnce = 1_000
+    /// Indexes of one node that the rules do not declare: a commit below it brings each up to date.
+    package static let undeclaredIndexesPerNode = 16
+    /// Entries of all indexes that the rules do not declare; one takes about 40 bytes. No further one is made
+    /// beyond it.
+    package static let undeclaredIndexEntries = 10_000_000
+    /// Indexes kept although nothing walks them at the moment.
+    package static let keptIndexes = 10_000
+    /// How long an index is kept that nothing has used.
+    package static let idleIndexMilliseconds: Int64 = 5 * 60 * 1_000
+    /// Differences that an index takes in at once when it has been worked out; more are followed elsewhere.
+    package static let differencesFollowedAtOnce = 2_000
+    /// How often an index follows later commits elsewhere before it takes in the rest at once.
+    package static let indexFollows = 8
+    /// Children whose events are encoded once for all observers; those of more are made for each as its
+    /// socket drains.
+    package static let eventsAtOnce = 256
+    /// Bytes of the events of one change that are encoded once for all observers; the rest is made for each
+    /// as its socket drains, so that no burst of them fills a queue. Below the smallest useful queue limit.
+    package static let eventByteCountAtOnce = 1024 * 1024
     /// Requests of one connection that wait behind an inquiry (a token check, a long hash).
     package static let parkedMessages = 10_000
+    /// Parked messages of one session, or of those who wait for one index, that go on in one portion.
+    package static let messagesAtOnce = 16
     /// On-disconnect writes of one session.
     package static let onDisconnectWrites = 1_000
     /// Bytes of the on-disconnect writes of one session, as the log keeps them: they become one commit.
@@ -19,10 +48,15 @@ package enum Limits {
     package static let mergeEntries = 100_000
     /// Nodes of a value that is encoded at once; a larger one leaves as a stream.
     package static let nodesEncodedAtOnce = 4_096
-    /// Nodes of a map whose hash is compared with that of a listen; data above it is sent again.
-    package static let nodesHashedForListen = 10_000
-    /// Nodes hashed on the loop for a transaction; the hash of more is an inquiry.
+    /// Nodes hashed on the loop for a transaction or for a listen whose client has data already; the
+    /// hash of more is an inquiry.
     package static let nodesHashedAtOnce = 2_000
+    /// How often a large node is compared anew for a set of the plain event protocol because it changed
+    /// meanwhile.
+    package static let comparisons = 3
+    /// Places that may change while data is compared elsewhere and that are told one by one then; of
+    /// more, all is sent again.
+    package static let changesWhileComparing = 1_000
     /// Nodes of a replaced subtree from which on its memory is given back elsewhere.
     package static let nodesReleasedAtOnce = 4_096
     /// Listens judged again within the commit that touched what their rule looked at; of more, only

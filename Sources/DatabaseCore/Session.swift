@@ -1,3 +1,4 @@
+import EventProtocol
 import JSONTree
 import WireProtocol
 
@@ -6,34 +7,81 @@ final class Session {
     let connection: ConnectionID
     let id: SessionID
     let database: Database
+    /// What the connection speaks.
+    let dialect: Dialect
     var identity = Identity.nobody
     /// When `identity` stops counting.
     var expiry: Timestamp?
-    var listens: [ListenTarget: Listen] = [:]
+    var listens: [Listen.Name: Listen] = [:]
     /// What the oldest unanswered request waits for. While set, later messages are parked.
     var waiting: Waiting?
-    var parked: ArraySlice<ClientMessage> = []
+    var parked: ArraySlice<SessionMessage> = []
 
     enum Waiting {
         case credential(InquiryID, request: Int64, AuthOverride?)
-        case hash(InquiryID, request: Int64, put: HashedPut)
+        /// The hash of a large node.
+        case hash(InquiryID, Node, HashUse)
+        /// What the client lacks of the large node that it listens to.
+        case comparison(InquiryID, ComparedListen)
+        /// An index that is worked out.
+        case index
+        /// Its turn to go on with what is parked.
+        case turn
     }
 
-    /// A compare-and-put over a node too large to hash on the loop.
+    /// What the hash of a large node is for.
+    enum HashUse {
+        /// A put of the wire protocol that counts only if this is the hash of what is there.
+        case put(Int64, HashedPut)
+        /// A set of the plain event protocol, likewise.
+        case set(Int64, TaggedSet)
+        /// The etag of what a get of the plain event protocol found.
+        case tag(Int64, isExport: Bool)
+
+        /// The number of the request that waits.
+        var request: Int64 {
+            switch self {
+            case .put(let request, _), .set(let request, _), .tag(let request, _): request
+            }
+        }
+    }
+
     struct HashedPut {
         let target: WriteTarget
         let draft: Draft
         let hash: String
-        /// What is being hashed; the put counts only if it is still there.
-        let current: Node
     }
 
-    init(connection: ConnectionID, id: SessionID, database: Database) {
+    struct TaggedSet {
+        let target: WriteTarget
+        let draft: Draft
+        let tag: EntityTag
+        /// 1 for the first comparison.
+        let attempt: Int
+    }
+
+    /// A listen whose client has data that is compared with a large snapshot. It is registered and hears
+    /// nothing until then.
+    struct ComparedListen {
+        let listen: Listen
+        let request: Int64
+        let answer: ReplyBody
+        let snapshot: Node
+    }
+
+    init(connection: ConnectionID, id: SessionID, database: Database, dialect: Dialect) {
         self.connection = connection
         self.id = id
         self.database = database
+        self.dialect = dialect
     }
 
     /// The session's listens in order of registration.
     var sortedListens: [Listen] { listens.values.sorted { $0.id < $1.id } }
+}
+
+/// A message of a session, in the dialect of its connection.
+enum SessionMessage: Sendable {
+    case wire(ClientMessage)
+    case events(EventRequest)
 }

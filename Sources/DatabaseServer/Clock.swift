@@ -10,6 +10,13 @@ enum Clock {
         let milliseconds = Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
         return Timestamp(milliseconds: milliseconds)
     }
+
+    /// Nanoseconds of the clock that never goes back, for durations.
+    static func monotonicNanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 }
 
 /// The only source of randomness.

@@ -61,15 +61,20 @@ final class CommitWriter: Sendable {
     /// Commits that wait to be written.
     var waitingCount: Int { mailbox.count }
 
+    /// Hands a commit over; it is looked at after `announce` at the latest.
     func append(_ commit: CommitRecord) {
         if thread == nil {
             reports.flushed([(commit.database, commit.number)])
             return
         }
         // The engine refuses writes long before, at half the limit.
-        let isTaken = mailbox.post(.commit(commit))
+        let isTaken = mailbox.post(.commit(commit), wakes: false)
         precondition(isTaken, "the log thread takes every commit that the engine made")
     }
+
+    /// Lets the log thread begin with what was appended: once a turn, so that all commits of the
+    /// turn are one batch, one sync and one report.
+    func announce() { mailbox.announce() }
 
     /// Makes what has only been written durable.
     func sync() { post(.sync) }

@@ -9,6 +9,14 @@ final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var isClosed = false
+        /// Whether the owner, when it waits, has to be told of messages.
+        var isUnannounced = false
+
+        /// Whether the owner has to be told now; from then on it knows.
+        mutating func takeAnnouncement() -> Bool {
+            defer { isUnannounced = false }
+            return isUnannounced
+        }
     }
 
     private let state = Mutex(State())
@@ -23,14 +31,23 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Whether the message was taken: not when the mailbox is full or closed.
-    func post(_ message: Message) -> Bool {
-        let (isTaken, wasEmpty) = state.withLock { state in
+    ///
+    /// With `wakes` false an owner who waits sleeps on until the next message that wakes, or
+    /// `announce`: several messages then cost one change of thread.
+    func post(_ message: Message, wakes: Bool = true) -> Bool {
+        let (isTaken, mustSignal) = state.withLock { state in
             if state.isClosed || state.messages.count >= limit { return (false, false) }
             state.messages.append(message)
-            return (true, state.messages.count == 1)
+            if state.messages.count == 1 { state.isUnannounced = true }
+            return (true, wakes && state.takeAnnouncement())
         }
-        if wasEmpty { arrival.signal() }
+        if mustSignal { arrival.signal() }
         return isTaken
+    }
+
+    /// Wakes an owner who waits while there are messages.
+    func announce() {
+        if state.withLock({ $0.takeAnnouncement() }) { arrival.signal() }
     }
 
     /// Lets the owner finish what has arrived and then end.
@@ -41,16 +58,18 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     /// Waits for messages and puts them all in place of `messages`; false when closed and empty.
     ///
-    /// What `messages` held is let go, and its memory takes the next ones.
-    func takeAll(_ messages: inout [Message]) -> Bool {
+    /// What `messages` held is let go, and its memory takes the next ones. With `waits` false, one
+    /// that is empty is not waited for, and the answer is false too.
+    func takeAll(_ messages: inout [Message], waits: Bool = true) -> Bool {
         messages.removeAll(keepingCapacity: messages.count <= keptCount)
         while true {
             let isClosed = state.withLock { state in
                 swap(&state.messages, &messages)
+                state.isUnannounced = false
                 return state.isClosed
             }
             if !messages.isEmpty { return true }
-            if isClosed { return false }
+            if isClosed || !waits { return false }
             arrival.wait()
         }
     }

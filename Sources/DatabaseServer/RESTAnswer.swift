@@ -22,6 +22,10 @@ enum RESTAnswer {
         )
     }
 
+    static var unknownDatabase: HTTPResponse {
+        error(404, "There is no such database on this server; check 'ns' and the address.")
+    }
+
     static func bad(_ request: BadRequest) -> HTTPResponse { error(400, request.text) }
 
     static func text(_ status: Int, _ text: String) -> HTTPResponse {

@@ -7,14 +7,14 @@ import WireProtocol
 extension Request.Operation {
     /// What a method and body ask for at a place in the tree.
     ///
-    /// `makeKey` gives a new push id. Throws the text of a 400 answer, in the words that clients of
+    /// Pure: any thread may do it. `key` is the push id for a POST. Throws the text of a 400 answer, in the words that clients of
     /// this API know.
     init(
         _ method: String,
         _ head: RequestHead,
         _ target: WriteTarget,
         body: [UInt8],
-        makeKey: () -> Key
+        key: Key?
     ) throws(BadRequest) {
         switch method {
         case "GET", "HEAD":
@@ -23,7 +23,8 @@ extension Request.Operation {
             self = .put(target, try Draft(requestBody: body))
         case "POST":
             if target.isPriority { throw .path }
-            self = .push(target.path, key: makeKey(), try Draft(requestBody: body))
+            guard let key else { preconditionFailure("a POST is given its key") }
+            self = .push(target.path, key: key, try Draft(requestBody: body))
         case "PATCH":
             if target.isPriority { throw .path }
             self = try Request.Operation.merge(at: target.path, body)
@@ -70,7 +71,7 @@ extension Request.Operation {
             switch error {
             case .notAnObject: throw object
             case .value(let fault): throw BadRequest(fault, in: body)
-            case .path(let text): throw BadRequest(text)
+            case .place(let fault): throw BadRequest("\(fault)")
             }
         }
     }

@@ -4,10 +4,12 @@ import Transport
 /// What a request's address asks for.
 ///
 ///     /.ws                     the wire protocol                /.metrics               numbers
+///     /.events                 the plain event protocol
 ///     /.settings/rules.json    rules                            /.health/live, ready    probes
 ///     /.simulate               rules simulator                  /a/b.json               data at a/b
 enum Route: Equatable {
     case webSocket
+    case events
     case live
     case ready
     case metrics
@@ -24,6 +26,7 @@ enum Route: Equatable {
         switch segments {
         case []: self = .root
         case [".ws"]: self = .webSocket
+        case [".events"]: self = .events
         case [".health", "live"]: self = .live
         case [".health", "ready"]: self = .ready
         case [".metrics"]: self = .metrics
@@ -37,7 +40,7 @@ enum Route: Equatable {
     var isForAdmins: Bool {
         switch self {
         case .metrics, .rules, .simulate: true
-        case .webSocket, .live, .ready, .data, .badPath, .root, .unknown: false
+        case .webSocket, .events, .live, .ready, .data, .badPath, .root, .unknown: false
         }
     }
 

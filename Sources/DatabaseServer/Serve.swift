@@ -29,7 +29,7 @@ private struct ServerStart {
     private let folder: DataFolder?
     private let engine: DatabaseEngine
     private let writer: LogWriter?
-    private let worker = Worker()
+    private let workers = Workers()
     private let checkpointer: Checkpointer?
     private let credentials: CredentialDesk
 
@@ -77,17 +77,17 @@ private struct ServerStart {
             configuration: configuration,
             commits: commits,
             checkpointer: checkpointer,
-            worker: worker,
+            workers: workers,
             credentials: credentials,
             log: log,
         )
         box.server = server
         let listener = try Listener(transport(), application: server)
         server.listener = listener
-        server.whenDrained = { [checkpointer, worker, folder] in
+        server.whenDrained = { [checkpointer, workers, folder] in
             commits.stop()
             checkpointer?.stop()
-            worker.stop()
+            workers.stop()
             folder?.close()
         }
         server.began(port: listener.port)

@@ -14,7 +14,7 @@ final class PendingExchange {
 
     /// Nodes from which on an answer is streamed.
     private static let streamedNodeCount = 4_096
-    static let chunkByteCount = 64 * 1024
+    static let chunkByteCount = 16 * 1024
 
     init(_ exchange: HTTPExchange, _ parameters: RESTParameters, _ path: Path) {
         self.exchange = exchange
@@ -22,11 +22,13 @@ final class PendingExchange {
         self.path = path
     }
 
-    /// Whether a value is too large to be written as one text between two looks at the sockets.
-    func streams(_ node: Node) -> Bool {
-        if parameters.print != .compact || parameters.isShallow || !node.isMap { return false }
-        return node.weight(upTo: Self.streamedNodeCount) >= Self.streamedNodeCount
+    /// Whether an answer is too large to be written between two looks at the sockets.
+    func isLarge(_ node: Node) -> Bool {
+        node.isMap && node.weight(upTo: Self.streamedNodeCount) >= Self.streamedNodeCount
     }
+
+    /// Whether a large value is sent as it is written, and not as one text.
+    var streams: Bool { parameters.print == .compact && !parameters.isShallow }
 }
 
 extension Server {
@@ -45,7 +47,7 @@ extension Server {
         case .unknown:
             let text = "append .json to your request URI to use the REST API.\n"
             answer(exchange, RESTAnswer.text(404, text))
-        case .webSocket:
+        case .webSocket, .events:
             let text = "This address takes WebSocket connections only.\n"
             answer(exchange, RESTAnswer.text(426, text))
         case .badPath: answer(exchange, RESTAnswer.bad(.path))
@@ -69,16 +71,10 @@ extension Server {
         let database = try database(of: head)
         let parameters = try RESTParameters(head)
         let operation: Request.Operation
-        var path = Path.root
         switch route {
         case .data(let target):
-            path = target.path
-            operation = try Request.Operation(
-                method,
-                head,
-                target,
-                body: exchange.takeBody()
-            ) { pushIDs.next(now: Clock.now()) }
+            askForData(exchange, method, target, database, parameters)
+            return
         case .rules:
             switch method {
             case "PUT":
@@ -91,12 +87,56 @@ extension Server {
             guard let simulation = try simulation(exchange) else { return }
             operation = .simulate(simulation)
         case .metrics: operation = .status
-        case .live, .ready, .root, .unknown, .webSocket, .badPath:
+        case .live, .ready, .root, .unknown, .webSocket, .events, .badPath:
             preconditionFailure("these are answered before")
         }
+        submit(operation, exchange, .root, database, parameters, isForAdmins: route.isForAdmins)
+    }
+
+    /// Reads a data request's body, away from the loop when it is large, and submits it.
+    private func askForData(
+        _ exchange: HTTPExchange,
+        _ method: String,
+        _ target: WriteTarget,
+        _ database: DatabaseID,
+        _ parameters: RESTParameters
+    ) {
+        let head = exchange.head
+        let body = exchange.takeBody()
+        let key = method == "POST" ? pushIDs.next(now: Clock.now()) : nil
+        let read: @Sendable () -> Result<Request.Operation, BadRequest> = {
+            Result { () throws(BadRequest) in
+                try Request.Operation(method, head, target, body: body, key: key)
+            }
+        }
+        let submit: @Sendable @LoopActor (Result<Request.Operation, BadRequest>) -> Void = {
+            [weak self] outcome in
+            switch outcome {
+            case .success(let operation):
+                self?.submit(operation, exchange, target.path, database, parameters)
+            case .failure(let error): self?.answer(exchange, RESTAnswer.bad(error))
+            }
+        }
+        if body.count < Server.readAwayByteCount {
+            submit(read())
+        } else if !readAway(body.count, read, then: submit) {
+            answer(exchange, RESTAnswer.error(503, "Too many large bodies are being read."))
+        }
+    }
+
+    /// Hands a request to the engine. `path` is where the paths of a multi-path update begin.
+    private func submit(
+        _ operation: Request.Operation,
+        _ exchange: HTTPExchange,
+        _ path: Path,
+        _ database: DatabaseID,
+        _ parameters: RESTParameters,
+        isForAdmins: Bool = false
+    ) {
+        guard exchange.isAnswerable else { return }
         let id = RequestID(exchange.id)
         exchanges[id] = PendingExchange(exchange, parameters, path)
-        let isOpen = route.isForAdmins && opensAdminRoutes(to: head)
+        let isOpen = isForAdmins && opensAdminRoutes(to: exchange.head)
         let credential: RequestCredential =
             if let token = parameters.token {
                 .token(token, override: parameters.override)
@@ -184,20 +224,45 @@ extension Server {
     /// The engine's answer, as HTTP.
     func respond(_ response: Response, to request: RequestID) {
         guard let pending = exchanges.removeValue(forKey: request) else { return }
-        if case .value(let node) = response, pending.streams(node) {
-            stream(node, to: pending)
+        if case .value(let node) = response, pending.isLarge(node) {
+            answer(pending, large: node, byteLimit: configuration.limits.responseByteCount)
+        } else if case .written(let node) = response, pending.isLarge(node) {
+            // It is done, however long it takes to say so.
+            answer(pending, large: node, byteLimit: .max)
         } else {
             answer(pending.exchange, http(response, pending))
         }
     }
 
-    /// Sends a large value from its snapshot, written as the socket drains, once the worker knows
+    /// Answers with a large value: as a stream, or as a text that a worker writes.
+    private func answer(_ pending: PendingExchange, large node: Node, byteLimit: Int) {
+        guard !pending.streams else {
+            stream(node, to: pending, byteLimit: byteLimit)
+            return
+        }
+        let parameters = pending.parameters
+        let isTaken = workers.values.post(
+            .read {
+                let answer =
+                    parameters.isShallow
+                    ? RESTAnswer.shallow(node, parameters) : RESTAnswer.value(node, parameters)
+                EventLoop.shared.enqueue { [weak self] in
+                    let isTooLarge = answer.body.count > byteLimit
+                    self?.answer(pending.exchange, isTooLarge ? RESTAnswer.tooLarge : answer)
+                }
+            }
+        )
+        if !isTaken {
+            answer(pending.exchange, RESTAnswer.error(503, "Too many large values are being read."))
+        }
+    }
+
+    /// Sends a large value from its snapshot, written as the socket drains, once a worker knows
     /// how long it is.
-    private func stream(_ node: Node, to pending: PendingExchange) {
+    private func stream(_ node: Node, to pending: PendingExchange, byteLimit: Int) {
         let form = pending.parameters.form
-        let byteLimit = configuration.limits.responseByteCount
-        let isTaken = worker.post(
-            .count(node, form, byteLimit: byteLimit) { byteCount in
+        let isTaken = workers.values.post(
+            .count(TextCount(node, form), byteLimit: byteLimit) { byteCount in
                 EventLoop.shared.enqueue { [weak self] in
                     self?.stream(node, byteCount, to: pending)
                 }
@@ -255,11 +320,7 @@ extension Server {
         case .notIndexed(let text): return RESTAnswer.error(400, text)
         case .badCredential(.invalid(let text)), .badCredential(.expired(let text)):
             return RESTAnswer.error(401, text)
-        case .unknownDatabase:
-            return RESTAnswer.error(
-                404,
-                "There is no such database on this server; check 'ns' and the address."
-            )
+        case .unknownDatabase: return RESTAnswer.unknownDatabase
         case .refused(let refusal):
             return RESTAnswer.error(refusal.isPassing ? 503 : 400, refusal.text)
         }
@@ -316,7 +377,7 @@ extension Route {
         case .rules: ["GET", "HEAD", "PUT", "DELETE"]
         case .simulate: ["POST"]
         case .metrics: ["GET", "HEAD"]
-        case .webSocket, .live, .ready, .badPath, .root, .unknown: nil
+        case .webSocket, .events, .live, .ready, .badPath, .root, .unknown: nil
         }
     }
 }

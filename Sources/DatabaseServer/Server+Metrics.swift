@@ -36,7 +36,7 @@ extension Server {
             "Credentials that did not count.",
             engine.counts.refusedCredentials
         )
-        gauge("hearth_sessions", "Wire protocol sessions now.", Double(connections.count))
+        gauge("hearth_sessions", "Sessions of both protocols now.", Double(connections.count))
         gauge(
             "hearth_commits_waiting",
             "Commits that wait for the disk.",
@@ -47,14 +47,10 @@ extension Server {
             "1 while writes are taken.",
             logCondition == .ready ? 1 : 0
         )
+        addLoop(to: metrics)
         addTransport(to: metrics)
-        for database in databases {
-            let labels = [("database", database.database.name)]
-            metrics.gauge("hearth_commit_number", "The newest commit.", labels) {
-                Double(database.number.value)
-            }
-            metrics.gauge("hearth_listens", "Listens now.", labels) { Double(database.listenCount) }
-        }
+        addLongWork(to: metrics)
+        for database in databases { add(database, to: metrics) }
         let headers = [
             (name: "Content-Type", value: Metrics.contentType),
             (name: "Cache-Control", value: "no-cache"),
@@ -62,15 +58,61 @@ extension Server {
         return HTTPResponse(status: 200, headers: headers, body: Array(metrics.rendered().utf8))
     }
 
-    private func addTransport(to metrics: Metrics) {
-        let loop = EventLoop.shared.counters
+    private func add(_ database: DatabaseSummary, to metrics: Metrics) {
+        let labels = [("database", database.database.name)]
+        func gauge(_ name: String, _ help: String, _ value: Int) {
+            metrics.gauge(name, help, labels) { Double(value) }
+        }
+        metrics.gauge("hearth_commit_number", "The newest commit.", labels) {
+            Double(database.number.value)
+        }
+        gauge("hearth_listens", "Listens now.", database.listenCount)
+        gauge("hearth_views", "Different listens now, by path and query.", database.viewCount)
+        gauge("hearth_indexes", "Indexes kept now.", database.indexCount)
+        gauge("hearth_index_entries", "Children in them.", database.indexEntryCount)
+    }
+
+    private func addLoop(to metrics: Metrics) {
+        let loop = EventLoop.shared
         metrics.counter("hearth_loop_turns_total", "Turns of the event loop.") {
-            Double(loop.turnCount)
+            Double(loop.counters.turnCount)
+        }
+        metrics.counter("hearth_loop_slow_turns_total", "Turns of more than 50 ms.") {
+            Double(loop.counters.slowTurnCount)
         }
         metrics.gauge("hearth_loop_longest_turn_seconds", "The longest turn so far.") {
-            Double(loop.longestTurnNanoseconds) / 1e9
+            Double(loop.counters.longestTurnNanoseconds) / 1e9
         }
-        guard let transport = listener?.counters else { return }
+        metrics.gauge(
+            "hearth_loop_recent_longest_turn_seconds",
+            "The longest turn of the last minute."
+        ) {
+            Double(loop.longestRecentTurnNanoseconds) / 1e9
+        }
+    }
+
+    /// Work that other threads do for the loop, by its kind.
+    private func addLongWork(to metrics: Metrics) {
+        for (kind, worker) in workers.byKind {
+            let figures = worker.figures
+            let labels = [("kind", kind)]
+            metrics.gauge("hearth_work_waiting", "Long work under way or waiting.", labels) {
+                Double(figures.waiting)
+            }
+            metrics.counter("hearth_work_done_total", "Long work done.", labels) {
+                Double(figures.done)
+            }
+            metrics.gauge(
+                "hearth_work_longest_seconds",
+                "The longest that one piece of long work, or one slice of it, took so far.",
+                labels
+            ) { Double(figures.longestNanoseconds) / 1e9 }
+        }
+    }
+
+    private func addTransport(to metrics: Metrics) {
+        guard let listener else { return }
+        let transport = listener.counters
         let counters: [(String, String, Int)] = [
             ("connections", "Sockets accepted.", transport.connectionCount),
             ("frames_received", "WebSocket frames received.", transport.receivedFrameCount),
@@ -88,5 +130,17 @@ extension Server {
         metrics.gauge("hearth_transport_open_connections", "Sockets open now.") {
             Double(transport.openConnectionCount)
         }
+        let queued = listener.queuedOutput
+        metrics.gauge("hearth_transport_queued_bytes", "Bytes that wait for sockets now.") {
+            Double(queued.byteCount)
+        }
+        metrics.gauge(
+            "hearth_transport_queued_bytes_greatest",
+            "Bytes that wait for the socket with the most of them."
+        ) { Double(queued.greatestByteCount) }
+        metrics.gauge(
+            "hearth_transport_inbound_bytes",
+            "Bytes of unfinished messages and bodies now."
+        ) { Double(transport.inboundByteCount) }
     }
 }

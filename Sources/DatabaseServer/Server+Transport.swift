@@ -12,13 +12,14 @@ extension Server: TransportApplication {
             return .refuse(RESTAnswer.error(503, "The server is stopping."))
         }
         if !head.isWebSocketUpgrade { return .accept() }
-        guard route == .webSocket else {
-            return .refuse(RESTAnswer.error(404, "WebSocket connections are taken at /.ws."))
+        guard route == .webSocket || route == .events else {
+            let text = "WebSocket connections are taken at /.ws and /.events."
+            return .refuse(RESTAnswer.error(404, text))
         }
         if isStopping { return .refuse(RESTAnswer.error(503, "The server is stopping.")) }
         do throws(BadRequest) {
-            _ = try database(of: head)
-            return .accept()
+            let database = try database(of: head)
+            return route == .events ? judgeEvents(head, database) : .accept()
         } catch {
             return .refuse(RESTAnswer.bad(error))
         }
@@ -26,7 +27,11 @@ extension Server: TransportApplication {
 
     func opened(_ connection: WebSocketConnection, _ head: RequestHead) {
         do throws(BadRequest) {
-            openWire(connection, head, try database(of: head))
+            let database = try database(of: head)
+            switch Route(head.pathSegments) {
+            case .events: openEvents(connection, head, database)
+            default: openWire(connection, head, database)
+            }
         } catch {
             preconditionFailure("the name of the database was judged before the upgrade")
         }
@@ -51,6 +56,7 @@ extension Server: TransportApplication {
     func turnEnded() {
         workIfNeeded()
         watchLog()
+        commits.announce()
     }
 }
 

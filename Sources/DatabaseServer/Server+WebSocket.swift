@@ -4,22 +4,6 @@ import Logging
 import Transport
 import WireProtocol
 
-/// One socket that speaks the wire protocol.
-@LoopActor
-final class WireConnection {
-    let id: ConnectionID
-    let socket: WebSocketConnection
-    var assembler: FrameAssembler
-    /// Bytes of large messages that came since the session began to wait for an inquiry.
-    var parkedByteCount = 0
-
-    init(id: ConnectionID, socket: WebSocketConnection, byteLimit: Int) {
-        self.id = id
-        self.socket = socket
-        assembler = FrameAssembler(byteLimit: byteLimit)
-    }
-}
-
 extension Server {
     /// A socket is open: its session begins.
     func openWire(_ socket: WebSocketConnection, _ head: RequestHead, _ database: DatabaseID) {
@@ -31,7 +15,11 @@ extension Server {
         }
         let byteLimit = configuration.limits.messageByteCount
         let connection = connections.add { id in
-            WireConnection(id: id, socket: socket, byteLimit: byteLimit)
+            ClientConnection(
+                id: id,
+                socket: socket,
+                assembler: FrameAssembler(byteLimit: byteLimit)
+            )
         }
         socket.userData = connection
         let handshake = Handshake(
@@ -45,17 +33,14 @@ extension Server {
 
     /// One frame: part of a message, a keep-alive, or a whole message.
     func receive(_ frame: [UInt8], on socket: WebSocketConnection) {
-        guard let connection = socket.userData as? WireConnection else { return }
+        guard let connection = socket.userData as? ClientConnection else { return }
         do {
-            switch try connection.assembler.receive(frame) {
+            switch try connection.assembler?.receive(frame) {
+            case nil: takeRequest(frame, connection)
             case .incomplete, .keepAlive: return
             case .message(let text):
                 counts.messages += 1
-                guard mayPark(text.count, connection) else {
-                    refuse(connection, 1013, "Too much is waiting behind a check")
-                    return
-                }
-                step(.received(try ClientMessage.parse(text), from: connection.id))
+                try take(text, connection)
             }
         } catch let error as FrameError {
             refuse(connection, error.closeCode, "\(error)")
@@ -66,8 +51,42 @@ extension Server {
         }
     }
 
+    /// Reads a whole message: at once, or away from the loop when it is large.
+    private func take(
+        _ text: [UInt8],
+        _ connection: ClientConnection
+    ) throws(MessageError) {
+        guard mayPark(text.count, connection) else {
+            refuse(connection, 1013, "Too much is waiting behind a check")
+            return
+        }
+        guard text.count >= Server.readAwayByteCount else {
+            step(.received(try ClientMessage.parse(text), from: connection.id))
+            return
+        }
+        // What comes behind it waits, so that the order of messages stays.
+        connection.socket.holdMessages()
+        let id = connection.id
+        let isTaken = readAway(text.count) {
+            Result { () throws(MessageError) in try ClientMessage.parse(text) }
+        } then: { [weak self] in
+            self?.receive($0, from: id)
+        }
+        if !isTaken { refuse(connection, 1013, "Too many large messages are being read") }
+    }
+
+    /// A message that was read away from the loop.
+    private func receive(_ outcome: Result<ClientMessage, MessageError>, from id: ConnectionID) {
+        guard let connection = connections[id] else { return }
+        connection.socket.resumeMessages()
+        switch outcome {
+        case .success(let message): step(.received(message, from: id))
+        case .failure(let error): refuse(connection, error.closeCode, "\(error)")
+        }
+    }
+
     /// Whether a message of that size may wait if it has to; small ones are limited by their number.
-    private func mayPark(_ byteCount: Int, _ connection: WireConnection) -> Bool {
+    func mayPark(_ byteCount: Int, _ connection: ClientConnection) -> Bool {
         if byteCount < Server.smallMessageByteCount { return true }
         guard engine.isWaiting(connection.id) else {
             connection.parkedByteCount = 0
@@ -78,14 +97,14 @@ extension Server {
     }
 
     /// Ends a connection whose bytes are not what the protocol carries.
-    private func refuse(_ connection: WireConnection, _ code: UInt16, _ text: String) {
+    func refuse(_ connection: ClientConnection, _ code: UInt16, _ text: String) {
         counts.malformedMessages += 1
         log.info("closed a connection: \(text)", metadata: ["connection": "\(connection.id.value)"])
         connection.socket.close(code: code, reason: String(text.prefix(100)))
     }
 
     func closeWire(_ socket: WebSocketConnection) {
-        guard let connection = socket.userData as? WireConnection else { return }
+        guard let connection = socket.userData as? ClientConnection else { return }
         socket.userData = nil
         connections.remove(connection.id)
         step(.disconnected(connection.id))
@@ -93,83 +112,54 @@ extension Server {
 
     // MARK: - Effects
 
-    /// Sends a message, or holds it to be joined with the next ones for the same receivers: a batch
-    /// of commits to one place then costs each receiver one turn in its queue.
-    func send(_ message: OutgoingMessage, to receivers: [ConnectionID], _ held: inout HeldPush?) {
-        if case .text(let text) = message, Segments.count(byteCount: text.count) == 1 {
-            let frame = SharedFrame(text: text)
-            if held?.append(frame, to: receivers) == true { return }
-            if let receiver = receivers.first, receivers.count == 1 {
-                // Nothing overtakes what is held for the same connection.
-                if held?.receivers.contains(receiver) == true { send(&held) }
-                connections[receiver]?.socket.send(frame)
-            } else {
-                send(&held)
-                held = HeldPush(receivers: receivers, frame: frame)
-            }
-            return
-        }
-        send(&held)
-        send(message, to: receivers)
-    }
-
-    /// Queues what is held for all its receivers.
-    func send(_ held: inout HeldPush?) {
-        guard let push = held else { return }
-        held = nil
-        // Read once: sending does not open or close a connection before the turn ends.
-        let connections = connections
-        for receiver in push.receivers { connections[receiver]?.socket.send(push.frame) }
-    }
-
     /// Queues a message for all its receivers.
     func send(_ message: OutgoingMessage, to receivers: [ConnectionID]) {
         switch message {
         case .text(let text):
-            let frames = Server.frames(of: text)
+            var frames = MessageFrames(text)
             for receiver in receivers {
-                guard let socket = connections[receiver]?.socket else { continue }
-                if frames.isEmpty { socket.close(code: 1009, reason: "The message is too large") }
-                for frame in frames { socket.send(frame) }
+                guard let connection = connections[receiver] else { continue }
+                if let frame = frames.frame(inSegments: connection.takesSegments) {
+                    connection.socket.send(frame)
+                } else {
+                    connection.socket.close(code: 1009, reason: "The message is too large")
+                }
             }
         case .stream(let message):
             stream(message, to: receivers.compactMap { connections[$0]?.socket })
+        case .event(let message):
+            stream(message, to: receivers.compactMap { connections[$0]?.socket })
+        case .events(let events):
+            stream(events, to: receivers.compactMap { connections[$0]?.socket })
         }
-    }
-
-    /// The frames of one message; none when it is longer than any client takes.
-    private static func frames(of text: [UInt8]) -> [SharedFrame] {
-        guard let ranges = Segments.frames(of: text) else { return [] }
-        if ranges.count == 1 { return [SharedFrame(text: text)] }
-        let count = SharedFrame(text: Segments.countFrame(ranges.count))
-        return [count] + ranges.map { SharedFrame(text: Array(text[$0])) }
     }
 
     /// Sends a large value from its snapshot; what follows on a socket waits behind it.
     ///
-    /// The length must be known before the first frame leaves; the worker finds it out, once for
+    /// The length must be known before the first frame leaves; a worker finds it out, once for
     /// all sockets.
     private func stream(_ message: StreamedMessage, to sockets: [WebSocketConnection]) {
         let sources = sockets.map { _ in MessageSource() }
         for (socket, source) in zip(sockets, sources) { socket.sendStream { source.next() } }
         let byteLimit = configuration.limits.responseByteCount
-        let isTaken = worker.post(
+        let isTaken = workers.values.post(
             .measure(message, byteLimit: byteLimit) { [log] measured in
                 EventLoop.shared.enqueue {
                     if measured == nil { log.warning("a value is too large to be sent") }
                     for (socket, source) in zip(sockets, sources) {
                         source.message = measured
+                        source.isEnded = measured == nil
                         if measured == nil {
                             socket.close(code: 1009, reason: "The value is too large to be sent")
-                        } else {
-                            socket.resumeStream()
                         }
+                        socket.resumeStream()
                     }
                 }
             }
         )
         if isTaken { return }
-        for socket in sockets {
+        for (socket, source) in zip(sockets, sources) {
+            source.isEnded = true
             socket.close(code: 1013, reason: "Too many large values are being sent")
         }
     }
@@ -184,35 +174,16 @@ extension Server {
     }
 }
 
-/// Pushes to the same receivers that leave as one.
-struct HeldPush {
-    /// Bytes after which more pushes are held apart: as much as one send takes.
-    private static let byteLimit = 64 * 1024
-
-    let receivers: [ConnectionID]
-    private(set) var frame: SharedFrame
-
-    init(receivers: [ConnectionID], frame: SharedFrame) {
-        self.receivers = receivers
-        self.frame = frame
-    }
-
-    /// Whether `next` is for the same receivers, and now held with the rest.
-    mutating func append(_ next: SharedFrame, to receivers: [ConnectionID]) -> Bool {
-        // Mostly one and the same array, which is seen at once.
-        guard receivers == self.receivers, frame.byteCount < Self.byteLimit else { return false }
-        frame.append(next)
-        return true
-    }
-}
-
 /// The frames of one streamed message, made as the socket asks for them.
 @LoopActor
 private final class MessageSource {
     /// Measured; nil until then.
     var message: StreamedMessage?
+    /// The value cannot be sent: what waits behind it, a Close frame in the end, may go.
+    var isEnded = false
 
     func next() -> StreamStep<SharedFrame> {
+        if isEnded { return .end }
         if message == nil { return .wait }
         guard let text = message?.nextFrame() else { return .end }
         return .next(SharedFrame(text: text))

@@ -1,4 +1,5 @@
 import DatabaseCore
+import EventProtocol
 import JSONTree
 import Queries
 import SecurityRules
@@ -168,7 +169,7 @@ private struct SimulationMembers {
                 throw .malformed("'value' of an update must be an object of paths and values.")
             case .value(let fault):
                 throw .malformed("'value' of an update: \(FaultText.of(fault.reason)).")
-            case .path(let text): throw .malformed("'value' of an update: \(text).")
+            case .place(let fault): throw .malformed("'value' of an update: \(fault).")
             }
         }
     }

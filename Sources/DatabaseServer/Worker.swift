@@ -1,40 +1,78 @@
 import DatabaseCore
+import EventProtocol
 import JSONTree
+import Synchronization
 import Tokens
 import WireProtocol
 
-/// The thread for sums that would hold the loop: token signatures, hashes and lengths of large
-/// values, and giving back the memory of large trees.
+/// A thread for sums that would hold the loop.
+///
+/// Work that can be cut (lengths of large values) is done in slices, in turn with whatever else has
+/// arrived, so that a small value does not wait for the length of a huge one.
 final class Worker: Sendable {
     enum Job: Sendable {
         case verify(String, TokenVerifier, @Sendable (CredentialOutcome) -> Void)
-        case hash(Node, @Sendable (String) -> Void)
+        case work(LongWork, @Sendable (LongResult) -> Void)
         /// Learns how long a message is, up to a limit of bytes; nil when it is longer.
         case measure(StreamedMessage, byteLimit: Int, @Sendable (StreamedMessage?) -> Void)
-        /// The bytes of a node's JSON text, up to a limit; nil when there are more.
-        case count(Node, Node.JSONForm, byteLimit: Int, @Sendable (Int?) -> Void)
+        /// The same for the plain event protocol.
+        case measureEvent(StreamedEvent, byteLimit: Int, @Sendable (StreamedEvent?) -> Void)
+        /// The bytes of a text that is written piece by piece, up to a limit; nil when there are more.
+        case count(TextCount, byteLimit: Int, @Sendable (Int?) -> Void)
+        /// Reads what a client sent and tells the loop.
+        case read(@Sendable () -> Void)
         case release(Node)
     }
 
-    /// Jobs that may wait.
-    static let jobLimit = 100_000
+    /// What a worker has done since it began.
+    struct Figures: Sendable {
+        /// Jobs that wait, the one under way included.
+        var waiting = 0
+        var done = 0
+        /// The longest that one job, or one slice of a job, took.
+        var longestNanoseconds: UInt64 = 0
+    }
 
-    private let mailbox = Mailbox<Job>(limit: jobLimit)
+    /// Bytes whose length is found out before the next job gets its turn: some 10 ms.
+    private static let sliceByteCount = 4 << 20
+
+    private let mailbox: Mailbox<Job>
     private let thread: WorkThread
+    private let tally = Tally()
 
-    init() {
-        let mailbox = mailbox
-        thread = WorkThread {
-            var jobs: [Job] = []
-            while mailbox.takeAll(&jobs) {
-                for job in jobs { Worker.perform(job) }
-            }
-        }
+    /// Counted by the poster and by the thread, read by whoever shows them.
+    private final class Tally: Sendable {
+        let posted = Atomic<Int>(0)
+        let done = Atomic<Int>(0)
+        let longest = Atomic<UInt64>(0)
+    }
+
+    /// - Parameter jobLimit: jobs that may wait.
+    init(jobLimit: Int) {
+        let mailbox = Mailbox<Job>(limit: jobLimit)
+        self.mailbox = mailbox
+        let tally = tally
+        thread = WorkThread { Worker.run(mailbox, tally) }
     }
 
     /// Whether the job was taken; its outcome then comes on the worker's thread.
     @discardableResult
-    func post(_ job: Job) -> Bool { mailbox.post(job) }
+    func post(_ job: Job) -> Bool {
+        let isTaken = mailbox.post(job)
+        if isTaken { tally.posted.add(1, ordering: .relaxed) }
+        return isTaken
+    }
+
+    /// What the worker has done so far.
+    var figures: Figures {
+        let done = tally.done.load(ordering: .relaxed)
+        return Figures(
+            // The thread may have done a job before its poster has counted it.
+            waiting: max(0, tally.posted.load(ordering: .relaxed) - done),
+            done: done,
+            longestNanoseconds: tally.longest.load(ordering: .relaxed)
+        )
+    }
 
     /// Finishes what waits, then ends the thread.
     func stop() {
@@ -42,50 +80,126 @@ final class Worker: Sendable {
         thread.join()
     }
 
-    private static func perform(_ job: Job) {
+    // MARK: - On the worker's thread
+
+    private static func run(_ mailbox: Mailbox<Job>, _ tally: Tally) {
+        var arrived: [Job] = []
+        var unfinished: [Job] = []
+        while mailbox.takeAll(&arrived, waits: unfinished.isEmpty) || !unfinished.isEmpty {
+            let earlier = unfinished
+            unfinished = []
+            for job in earlier { advance(job, tally, &unfinished) }
+            for job in arrived { advance(job, tally, &unfinished) }
+        }
+    }
+
+    private static func advance(_ job: Job, _ tally: Tally, _ unfinished: inout [Job]) {
+        let start = Clock.monotonicNanoseconds()
+        let rest = perform(job)
+        let elapsed = Clock.monotonicNanoseconds() - start
+        // Nobody else stores it.
+        if elapsed > tally.longest.load(ordering: .relaxed) {
+            tally.longest.store(elapsed, ordering: .relaxed)
+        }
+        if let rest {
+            unfinished.append(rest)
+        } else {
+            tally.done.add(1, ordering: .relaxed)
+        }
+    }
+
+    /// Does a job, or a slice of it; what is left then waits for its next turn.
+    private static func perform(_ job: Job) -> Job? {
         switch job {
         case .verify(let token, let verifier, let report):
             report(CredentialOutcome(verifier.verify(token, now: Clock.now())))
-        case .hash(let node, let report):
-            report(node.hash(.priority))
-        case .measure(let message, let byteLimit, let report):
-            report(Worker.measured(message, byteLimit))
-        case .count(let node, let form, let byteLimit, let report):
-            report(Worker.byteCount(of: node, form, byteLimit))
+        case .work(let work, let report):
+            report(work.perform())
+        case .measure(var message, let byteLimit, let report):
+            do throws(StreamedMessage.TooBig) {
+                let isMeasured = try message.measure(atLeast: sliceByteCount)
+                if message.byteCount > byteLimit {
+                    report(nil)
+                } else if isMeasured {
+                    report(message)
+                } else {
+                    return .measure(message, byteLimit: byteLimit, report)
+                }
+            } catch {
+                // Longer than clients of this protocol can take.
+                report(nil)
+            }
+        case .measureEvent(var message, let byteLimit, let report):
+            do throws(StreamedEvent.TooBig) {
+                let isMeasured = try message.measure(byteLimit: byteLimit, atLeast: sliceByteCount)
+                if !isMeasured { return .measureEvent(message, byteLimit: byteLimit, report) }
+                report(message)
+            } catch {
+                report(nil)
+            }
+        case .count(var count, let byteLimit, let report):
+            let isCounted = count.advance(atLeast: sliceByteCount)
+            if count.byteCount > byteLimit {
+                report(nil)
+            } else if isCounted {
+                report(count.byteCount)
+            } else {
+                return .count(count, byteLimit: byteLimit, report)
+            }
+        case .read(let body): body()
         case .release:
             // The job held the last reference; it goes with the job.
             break
         }
+        return nil
+    }
+}
+
+/// The length of a node's JSON text, as far as it is known.
+struct TextCount: Sendable {
+    private var stream: JSONStream
+    private(set) var byteCount = 0
+
+    init(_ node: Node, _ form: Node.JSONForm) {
+        stream = JSONStream(node, form)
     }
 
-    private static func measured(_ message: StreamedMessage, _ byteLimit: Int) -> StreamedMessage? {
-        var message = message
-        do throws(StreamedMessage.TooBig) {
-            while try !message.measure(atLeast: 1 << 20) {
-                if message.byteCount > byteLimit { return nil }
-            }
-            return message.byteCount > byteLimit ? nil : message
-        } catch {
-            // Longer than clients of this protocol can take.
-            return nil
-        }
-    }
-
-    private static func byteCount(
-        of node: Node,
-        _ form: Node.JSONForm,
-        _ byteLimit: Int
-    ) -> Int? {
-        var stream = JSONStream(node, form)
+    /// Goes on by so many bytes. Returns whether the end was reached.
+    mutating func advance(atLeast target: Int) -> Bool {
         var chunk: [UInt8] = []
-        var byteCount = 0
-        var isMore = true
-        while isMore {
+        var left = target
+        while left > 0 {
             chunk.removeAll(keepingCapacity: true)
-            isMore = stream.next(into: &chunk, atLeast: 1 << 20)
+            let isMore = stream.next(into: &chunk, atLeast: min(left, 256 * 1024))
             byteCount += chunk.count
-            if byteCount > byteLimit { return nil }
+            left -= chunk.count
+            if !isMore { return true }
         }
-        return byteCount
+        return false
+    }
+}
+
+/// The threads that do the loop's long sums, each for work of one kind, so that short work never
+/// waits for long.
+struct Workers: Sendable {
+    /// Signatures of tokens: a tenth of a millisecond each.
+    let credentials = Worker(jobLimit: 100_000)
+    /// Lengths of large values, in slices, and giving back the memory of large trees.
+    let values = Worker(jobLimit: 100_000)
+    /// Large messages and bodies on their way in: up to seconds each.
+    let reading = Worker(jobLimit: 10_000)
+    /// What the engine asks for (`Effect.work`): indexes, hashes, comparisons, up to seconds each.
+    let jobs = Worker(jobLimit: 10_000)
+
+    /// Each with the name that metrics show.
+    var byKind: [(kind: String, worker: Worker)] {
+        [
+            ("credentials", credentials), ("values", values), ("reading", reading), ("jobs", jobs),
+        ]
+    }
+
+    /// Finishes what waits, then ends the threads.
+    func stop() {
+        for (_, worker) in byKind { worker.stop() }
     }
 }

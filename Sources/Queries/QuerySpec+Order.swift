@@ -1,14 +1,26 @@
 package import JSONTree
 
-extension QuerySpec {
-    /// The value that orders `child` before its key does; absent when the index is `.key`.
-    func indexValue(of child: Node) -> Node {
-        switch index {
+extension QuerySpec.Index {
+    /// The value that orders `child` before its key does; absent for `.key`.
+    func value(of child: Node) -> Node {
+        switch self {
         case .key: .absent
         case .value: child
         case .priority: child.priority
         case .child(let path): child.descendant(at: path)
         }
+    }
+}
+
+extension QuerySpec {
+    /// The value that orders `child` before its key does; absent when the index is `.key`.
+    func indexValue(of child: Node) -> Node { index.value(of: child) }
+
+    /// Whether a child that changed from one node to another, neither absent, has another index
+    /// value: whether observers are told that it moved. Never for `.key`.
+    package func isMoved(from old: Node, to new: Node) -> Bool {
+        if index == .key { return false }
+        return Node.compareValues(indexValue(of: old), indexValue(of: new)) != 0
     }
 
     /// Orders two children of one node: negative, zero or positive. Zero only for equal keys.
@@ -43,16 +55,24 @@ extension QuerySpec {
     }
 
     /// Whether a child with this index value lies within the bounds.
-    func contains(key: Bytes, indexValue value: Node) -> Bool {
+    func contains(key: Bytes, indexValue value: Node) -> Bool { side(of: key, value) == .inside }
+
+    /// Where a child may lie in respect of the bounds.
+    enum RangeSide {
+        case below, inside, above
+    }
+
+    /// Where a child with this index value lies in respect of the bounds; below when they cross.
+    func side(of key: Bytes, _ value: Node) -> RangeSide {
         if let start {
             let order = compare(key, value, to: start, openEnd: -1)
-            guard order > 0 || (order == 0 && start.isInclusive) else { return false }
+            guard order > 0 || (order == 0 && start.isInclusive) else { return .below }
         }
         if let end {
             let order = compare(key, value, to: end, openEnd: 1)
-            guard order < 0 || (order == 0 && end.isInclusive) else { return false }
+            guard order < 0 || (order == 0 && end.isInclusive) else { return .above }
         }
-        return true
+        return .inside
     }
 
     /// Orders the child with this key and index value against a bound.

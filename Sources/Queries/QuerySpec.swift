@@ -97,6 +97,9 @@ package struct QuerySpec: Hashable, Sendable {
 
     /// Whether every child is in the result, whatever the order: no bounds, no limit.
     package var loadsEverything: Bool { start == nil && end == nil && limit == nil }
+
+    /// Whether finding the children takes an index: not when all are in the result or in key order.
+    package var usesIndex: Bool { index != .key && !loadsEverything }
 }
 
 extension QuerySpec.Bound {

@@ -137,7 +137,7 @@ extension NaiveNode.Leaf {
 
 extension NaiveNode {
     /// The first place where this node is not `right`, in words; nil when there is none.
-    func difference(from right: NaiveNode, at path: NaivePath = []) -> String? {
+    package func difference(from right: NaiveNode, at path: NaivePath = []) -> String? {
         if self == right { return nil }
         for key in Set(children.keys).union(right.children.keys).sorted() {
             let child = children[key] ?? .absent

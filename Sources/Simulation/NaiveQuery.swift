@@ -9,7 +9,7 @@ package struct NaiveQuery: Hashable, Sendable {
     package struct Bound: Hashable, Sendable {
         package var value: NaiveNode.Leaf?
         package var key: String?
-        /// False only together with a key, as clients send it.
+        /// Without a key, an exclusive bound leaves out all children of its value.
         package var isInclusive = true
     }
 
@@ -21,14 +21,19 @@ package struct NaiveQuery: Hashable, Sendable {
 
     /// The children of `node` that the query selects, without the node's own priority.
     package func result(in node: NaiveNode) -> NaiveNode {
+        var result = NaiveNode.absent
+        for key in keys(in: node) { result.children[key] = node.children[key] }
+        return result
+    }
+
+    /// The keys of the children of `node` that the query selects, in its order.
+    package func keys(in node: NaiveNode) -> [String] {
         var keys = node.children.keys.filter { contains($0, node.children[$0] ?? .absent) }
         keys.sort {
             compare($0, node.children[$0] ?? .absent, $1, node.children[$1] ?? .absent) < 0
         }
         if let limit { keys = Array(keepsLast ? keys.suffix(limit) : keys.prefix(limit)) }
-        var result = NaiveNode.absent
-        for key in keys { result.children[key] = node.children[key] }
-        return result
+        return keys
     }
 
     private func indexValue(_ child: NaiveNode) -> NaiveNode {
@@ -52,11 +57,11 @@ package struct NaiveQuery: Hashable, Sendable {
 
     private func contains(_ key: String, _ child: NaiveNode) -> Bool {
         if let start {
-            let order = compare(key, child, with: start) ?? 1
+            let order = compare(key, child, with: start) ?? (start.isInclusive ? 1 : -1)
             if order < 0 || (order == 0 && !start.isInclusive) { return false }
         }
         if let end {
-            let order = compare(key, child, with: end) ?? -1
+            let order = compare(key, child, with: end) ?? (end.isInclusive ? -1 : 1)
             if order > 0 || (order == 0 && !end.isInclusive) { return false }
         }
         return true
@@ -85,7 +90,13 @@ package struct NaiveQuery: Hashable, Sendable {
         for (bound, prefix) in [(start, "s"), (end, "e")] {
             guard let bound else { continue }
             members.append((prefix + "p", bound.value?.json ?? .null))
-            if let key = bound.key { members.append((prefix + "n", .string(key))) }
+            if let key = bound.key {
+                members.append((prefix + "n", .string(key)))
+            } else if !bound.isInclusive, index != .key {
+                // Behind all children of the value, or before them: how clients leave them out.
+                let key = prefix == "s" ? "[MAX_NAME]" : "[MIN_NAME]"
+                members.append((prefix + "n", .string(key)))
+            }
             if !bound.isInclusive { members.append((prefix + "in", .boolean(false))) }
         }
         if let limit {
@@ -93,6 +104,43 @@ package struct NaiveQuery: Hashable, Sendable {
             members.append(("vf", .string(keepsLast ? "r" : "l")))
         }
         return .object(members)
+    }
+}
+
+extension NaiveQuery {
+    /// Whether all children are selected.
+    var loadsEverything: Bool { start == nil && end == nil && limit == nil }
+
+    /// The query as the plain event protocol writes it.
+    var eventJSON: JSONText {
+        var members: [(name: String, value: JSONText)] = []
+        switch index {
+        case .key: members.append(("orderByKey", .boolean(true)))
+        case .value: members.append(("orderByValue", .boolean(true)))
+        case .priority: members.append(("orderByPriority", .boolean(true)))
+        case .child(let path):
+            members.append(("orderByChild", .string(path.joined(separator: "/"))))
+        }
+        if let start, start == end, start.isInclusive {
+            members.append(("equalTo", start.eventJSON))
+        } else {
+            if let start {
+                members.append((start.isInclusive ? "startAt" : "startAfter", start.eventJSON))
+            }
+            if let end { members.append((end.isInclusive ? "endAt" : "endBefore", end.eventJSON)) }
+        }
+        if let limit {
+            let name = keepsLast ? "limitToLast" : "limitToFirst"
+            members.append((name, .number(Double(limit))))
+        }
+        return .object(members)
+    }
+}
+
+extension NaiveQuery.Bound {
+    fileprivate var eventJSON: JSONText {
+        let value = value?.json ?? .null
+        return key.map { .object([("value", value), ("key", .string($0))]) } ?? value
     }
 }
 

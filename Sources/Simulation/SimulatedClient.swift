@@ -269,7 +269,7 @@ package struct SimulatedClient: Sendable {
 package struct SimulationFault: Error, Sendable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

@@ -121,7 +121,7 @@ extension SimulatedRequest {
     }
 
     /// The hash as a client works it out. The tree's own code does: its tables test it.
-    private static func hash(of node: NaiveNode) -> String {
+    static func hash(of node: NaiveNode) -> String {
         do throws(JSONError) {
             return try Node(json: node.json.text).hash()
         } catch {

@@ -17,6 +17,11 @@ extension SimulatedWorld {
         model.expectations = []
         let effects = server.step(input, now: Timestamp(milliseconds: now))
         try deliver(effects, of: connection, isOneCommit: true)
+        // What was parked goes on in portions; the model has taken it as one.
+        while server.engine.hasWork {
+            let effects = server.step(.turn(steps: 1), now: Timestamp(milliseconds: now))
+            try deliver(effects, of: connection, isOneCommit: true)
+        }
         guard Int(server.made.value) == model.commit else {
             throw SimulationFault(
                 "the engine is at commit \(server.made.value) and the model at \(model.commit)"
@@ -44,7 +49,12 @@ extension SimulatedWorld {
             switch effect {
             case .send(.text(let text), let receivers):
                 for receiver in receivers { try tell(receiver.value, text, isOneCommit) }
-            case .send(.stream, _), .hash:
+            case .sendNumbered(let text, let receivers):
+                for receiver in receivers {
+                    let whole = text.text + Array("\(receiver.number)".utf8) + text.ending
+                    try tell(receiver.connection.value, whole, isOneCommit)
+                }
+            case .send(.stream, _), .send(.event, _), .send(.events, _), .work:
                 throw SimulationFault("the engine takes small data for large")
             case .close(let closed, _): try close(closed.value)
             case .respond(let id, let response): try respond(id.value, response)
@@ -122,7 +132,8 @@ extension SimulatedWorld {
         case .send(.text(let text), let receivers):
             transcript.append(contentsOf: "\(receivers.map(\.value)) ".utf8)
             transcript.append(contentsOf: text)
-        case .append, .send, .close, .respond, .verify, .hash, .release, .note:
+        case .append, .send, .close, .respond, .verify, .work, .release, .note,
+            .sendNumbered:
             transcript.append(contentsOf: "\(effect)".utf8)
         }
         transcript.append(UInt8(ascii: "\n"))

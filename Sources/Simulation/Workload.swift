@@ -4,7 +4,7 @@ import WriteAheadLog
 ///
 /// The tree it writes is small and its keys are few, so that requests meet each other all the time.
 struct Workload: Sendable {
-    private(set) var random: SplitMix64
+    var random: SplitMix64
     let rules: SimulatedRules
 
     init(seed: UInt64, rules: SimulatedRules) {
@@ -61,7 +61,7 @@ struct Workload: Sendable {
         return NaiveTarget(path: path, isPriority: !path.isEmpty && happens(oneIn: 12))
     }
 
-    private mutating func listPath() -> NaivePath {
+    mutating func listPath() -> NaivePath {
         switch rules {
         case .open: pick([["list"], ["list"], ["list", pick(Self.keys)], [pick(Self.keys)]])
         case .rooms: pick([["rooms", pick(["r1", "r2"]), "log"], ["public"]])
@@ -119,6 +119,23 @@ struct Workload: Sendable {
         return NaiveWrite(target: NaiveTarget(path: path), node: node)
     }
 
+    /// Writes a child of a list, something in it that lists are ordered by, or its priority.
+    mutating func childWrite() -> NaiveWrite {
+        let key = happens(oneIn: 2) ? pick(Self.keys) : "k\(number(below: 12))"
+        let path = listPath() + [key]
+        switch number(below: 8) {
+        case 0: return NaiveWrite(target: NaiveTarget(path: path), node: .absent)
+        case 1: return write(at: NaiveTarget(path: path, isPriority: true))
+        case 2: return NaiveWrite(target: NaiveTarget(path: path), node: NaiveNode(leaf()))
+        case 3, 4:
+            return NaiveWrite(target: NaiveTarget(path: path + ["x"]), node: NaiveNode(leaf()))
+        case 5:
+            let target = NaiveTarget(path: path + ["y", "z"])
+            return NaiveWrite(target: target, node: NaiveNode(leaf()))
+        default: return write(at: NaiveTarget(path: path))
+        }
+    }
+
     /// Writes below one base, none covering another.
     mutating func merge() -> (base: NaivePath, [NaiveWrite]) {
         var base = path()
@@ -152,8 +169,13 @@ struct Workload: Sendable {
         }
         if happens(oneIn: 3) { query.start = bound(query.index) }
         if happens(oneIn: 3) { query.end = bound(query.index) }
+        if happens(oneIn: 10) {
+            query.start = bound(query.index)
+            query.start?.isInclusive = true
+            query.end = query.start
+        }
         if query.start == nil && query.end == nil || happens(oneIn: 2) {
-            query.limit = 1 + number(below: 4)
+            query.limit = 1 + number(below: happens(oneIn: 4) ? 12 : 4)
             query.keepsLast = happens(oneIn: 2)
         }
         return query
@@ -166,10 +188,8 @@ struct Workload: Sendable {
         }
         var bound = NaiveQuery.Bound()
         if !happens(oneIn: 5) { bound.value = index == .priority ? priority() : leaf() }
-        if happens(oneIn: 2) {
-            bound.key = pick(Self.keys)
-            bound.isInclusive = !happens(oneIn: 2)
-        }
+        if happens(oneIn: 2) { bound.key = pick(Self.keys) }
+        bound.isInclusive = !happens(oneIn: 3)
         return bound
     }
 

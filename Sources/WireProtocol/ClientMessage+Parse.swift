@@ -53,7 +53,7 @@ private struct EnvelopeReader {
         var payload: Range<Int>?
         var result: ClientMessage?
         guard try reader.enterObject() else { throw .envelope(.notAnObject) }
-        while let name = try reader.nextMember() {
+        while let name = try reader.nextName() {
             switch name {
             case "t":
                 layer = try reader.string()
@@ -90,7 +90,7 @@ private struct EnvelopeReader {
     private func readControl(_ reader: inout MemberReader) throws(ReadingStop) -> ClientMessage {
         guard try reader.enterObject() else { throw .envelope(.notAnObject) }
         var command: String?
-        while let name = try reader.nextMember() {
+        while let name = try reader.nextName() {
             if name == "t" {
                 command = try reader.string()
                 if command == nil { throw .envelope(.wrongType(member: "t")) }
@@ -113,7 +113,7 @@ private struct EnvelopeReader {
         var name: String?
         var body: Range<Int>?
         var action: ClientRequest.Action?
-        while let member = try reader.nextMember() {
+        while let member = try reader.nextName() {
             switch member {
             case "r":
                 number = try reader.integer()

@@ -47,9 +47,8 @@ package struct ClientRequest: Sendable {
         case appCheck
         /// `unappeck` or `unappcheck`: forget the App Check token.
         case unAppCheck
-        /// `q` or `l`: listen. The hash is the client's view of the data, `""` for nothing; nil when
-        /// it was not sent.
-        case listen(ListenTarget, tag: Int64?, hash: String?)
+        /// `q` or `l`: listen. The hash is of the data that the client has; nil when it was not sent.
+        case listen(ListenTarget, tag: Int64?, hash: ListenHash?)
         /// `n` or `u`: stop listening.
         case unlisten(ListenTarget, tag: Int64?)
         /// `g`: read once.

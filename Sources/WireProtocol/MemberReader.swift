@@ -38,6 +38,23 @@ struct MemberReader {
         do { return try scanner.nextMember() } catch { throw stop(error) }
     }
 
+    /// Consumes `[`; false when the next value is no array.
+    mutating func enterArray() throws(ReadingStop) -> Bool {
+        guard try nextByte() == UInt8(ascii: "[") else { return false }
+        do { try scanner.enterArray() } catch { throw stop(error) }
+        return true
+    }
+
+    /// Goes to the next element; false after consuming `]`.
+    mutating func nextElement() throws(ReadingStop) -> Bool {
+        do { return try scanner.nextElement() } catch { throw stop(error) }
+    }
+
+    /// Consumes the next member's name, which is one of a few; nil after consuming `}`.
+    mutating func nextName() throws(ReadingStop) -> MemberName? {
+        do { return try scanner.nextName() } catch { throw stop(error) }
+    }
+
     /// Passes over a value and says where in the message it lies.
     mutating func skip() throws(ReadingStop) -> Range<Int> {
         do {

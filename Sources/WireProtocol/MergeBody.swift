@@ -5,8 +5,8 @@ package enum MergeError: Error, Equatable, Sendable {
     case notAnObject
     /// It is not JSON, or a value in it cannot be stored.
     case value(JSONError)
-    /// A path is bad, or two exclude each other; the text is for people.
-    case path(String)
+    /// A place cannot be written, or two exclude each other.
+    case place(WriteFault)
 }
 
 extension MergeEntry {
@@ -17,23 +17,41 @@ extension MergeEntry {
         _ text: [UInt8],
         base: Path,
     ) throws(MergeError) -> [MergeEntry] {
-        do throws(ReadingStop) {
-            return try text.withBytes { bytes throws(ReadingStop) in
-                var reader = MemberReader(bytes, 0..<bytes.count)
-                guard try reader.enterObject() else { throw .envelope(.notAnObject) }
-                var entries: [(path: String, draft: Draft)] = []
-                while let path = try reader.nextMember() {
-                    entries.append((path, try reader.draft()))
+        try text.withBytes { bytes throws(MergeError) in try parse(bytes, base: base) }
+    }
+
+    /// Reads an object of relative paths and values from borrowed bytes.
+    ///
+    /// The paths begin at `base`. Throws `MergeError`.
+    package static func parse(
+        _ text: Bytes,
+        base: Path,
+    ) throws(MergeError) -> [MergeEntry] {
+        let members = try members(text)
+        do throws(WriteFault) { return try checked(members, base: base) } catch {
+            throw .place(error)
+        }
+    }
+
+    private static func members(
+        _ text: Bytes
+    ) throws(MergeError) -> [(path: String, draft: Draft)] {
+        var scanner = JSONScanner(text)
+        var entries: [(path: String, draft: Draft)] = []
+        let isObject: Bool
+        do throws(JSONError) {
+            isObject = try scanner.peek() == UInt8(ascii: "{")
+            if isObject {
+                try scanner.enterObject()
+                while let path = try scanner.nextMember() {
+                    entries.append((path, try scanner.readDraft()))
                 }
-                try reader.expectEnd()
-                return try RequestBodyReader.checked(entries, base: base)
+                try scanner.expectEnd()
             }
         } catch {
-            switch error {
-            case .json(let fault): throw .value(fault)
-            case .envelope: throw .notAnObject
-            case .body(let text): throw .path(text)
-            }
+            throw .value(error)
         }
+        if !isObject { throw .notAnObject }
+        return entries
     }
 }

@@ -8,6 +8,7 @@ struct RequestBodyReader {
 
     private var path: String?
     private var hash: String?
+    private var compound: CompoundHash?
     private var tag: Int64?
     private var query = QueryObject.none
     private var draft: Draft?
@@ -23,12 +24,13 @@ struct RequestBodyReader {
 
     /// Which members an action has.
     private enum Shape {
-        case nothing, credential, query, put, merge, echo
+        case nothing, credential, listen, query, put, merge, echo
 
         init(_ action: String) {
             switch action {
             case "auth", "gauth": self = .credential
-            case "q", "l", "n", "u", "g", "oc": self = .query
+            case "q", "l": self = .listen
+            case "n", "u", "g", "oc": self = .query
             case "p", "o": self = .put
             case "m", "om": self = .merge
             case "echo": self = .echo
@@ -48,11 +50,12 @@ struct RequestBodyReader {
             return
         }
         guard try reader.enterObject() else { throw .body("the body must be an object") }
-        while let name = try reader.nextMember() {
+        while let name = try reader.nextName() {
             let isTaken =
                 switch shape {
                 case .nothing: false
                 case .credential: try readCredential(&reader, name)
+                case .listen: try readListen(&reader, name)
                 case .query: try readQuery(&reader, name)
                 case .put: try readPut(&reader, name)
                 case .merge: try readMerge(&reader, name)
@@ -71,7 +74,7 @@ struct RequestBodyReader {
         case "unauth": .unauth
         case "appcheck": .appCheck
         case "unappeck", "unappcheck": .unAppCheck
-        case "q", "l": .listen(try listenTarget(), tag: tag, hash: hash)
+        case "q", "l": .listen(try listenTarget(), tag: tag, hash: listenHash)
         case "n", "u": .unlisten(try listenTarget(), tag: tag)
         case "g": .get(try listenTarget())
         case "p": try put()
@@ -90,7 +93,7 @@ struct RequestBodyReader {
 extension RequestBodyReader {
     private mutating func readCredential(
         _ reader: inout MemberReader,
-        _ name: String,
+        _ name: MemberName,
     ) throws(ReadingStop) -> Bool {
         switch name {
         case "cred":
@@ -112,9 +115,18 @@ extension RequestBodyReader {
         return true
     }
 
+    private mutating func readListen(
+        _ reader: inout MemberReader,
+        _ name: MemberName,
+    ) throws(ReadingStop) -> Bool {
+        guard name == "ch" else { return try readQuery(&reader, name) }
+        compound = try CompoundHashReader.read(&reader)
+        return true
+    }
+
     private mutating func readQuery(
         _ reader: inout MemberReader,
-        _ name: String,
+        _ name: MemberName,
     ) throws(ReadingStop) -> Bool {
         switch name {
         case "p": try readPath(&reader)
@@ -128,7 +140,7 @@ extension RequestBodyReader {
 
     private mutating func readPut(
         _ reader: inout MemberReader,
-        _ name: String,
+        _ name: MemberName,
     ) throws(ReadingStop) -> Bool {
         switch name {
         case "p": try readPath(&reader)
@@ -141,7 +153,7 @@ extension RequestBodyReader {
 
     private mutating func readMerge(
         _ reader: inout MemberReader,
-        _ name: String,
+        _ name: MemberName,
     ) throws(ReadingStop) -> Bool {
         switch name {
         case "p": try readPath(&reader)
@@ -162,7 +174,7 @@ extension RequestBodyReader {
 
     private mutating func readEcho(
         _ reader: inout MemberReader,
-        _ name: String,
+        _ name: MemberName,
     ) throws(ReadingStop) -> Bool {
         guard name == "d" else { return false }
         text = Array(message.slice(try reader.skip()))
@@ -203,6 +215,8 @@ extension RequestBodyReader {
         ListenTarget(path: try nodePath(), query: query.spec, queryText: query.text)
     }
 
+    private var listenHash: ListenHash? { hash.map { ListenHash($0, compound: compound) } }
+
     /// The path of a request that concerns a node as a whole.
     private func nodePath() throws(ReadingStop) -> Path {
         let target = try writeTarget()
@@ -212,19 +226,12 @@ extension RequestBodyReader {
 
     private func writeTarget() throws(ReadingStop) -> WriteTarget {
         guard let path else { throw .body("`p` is missing") }
-        return try Self.target(path)
+        return try checking { () throws(WriteFault) in try WriteTarget(requestPath: path) }
     }
 
-    private static func target(_ text: String) throws(ReadingStop) -> WriteTarget {
-        do {
-            return try WriteTarget(text)
-        } catch {
-            let first = text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first
-            if let first, first.elementsEqual(".info".utf8) {
-                throw .body("/.info is kept by the client and cannot be read or written here")
-            }
-            throw .body("bad path \(FaultText.quoted(text)): \(FaultText.of(error))")
-        }
+    /// Does a check, whose fault is the answer.
+    private func checking<T>(_ check: () throws(WriteFault) -> T) throws(ReadingStop) -> T {
+        do throws(WriteFault) { return try check() } catch { throw .body("\(error)") }
     }
 
     private func put() throws(ReadingStop) -> ClientRequest.Action {
@@ -239,25 +246,8 @@ extension RequestBodyReader {
 
     private func checkedDraft(at target: WriteTarget) throws(ReadingStop) -> Draft {
         guard let draft else { throw .body("`d` is missing") }
-        try Self.check(draft, at: target)
+        try checking { () throws(WriteFault) in try draft.check(at: target) }
         return draft
-    }
-
-    /// Checks what only the place tells: the depth from the root, and what a priority may be.
-    private static func check(_ draft: Draft, at target: WriteTarget) throws(ReadingStop) {
-        guard target.isPriority else {
-            let depth = target.path.keyCount + draft.depth
-            guard depth > Limits.depth else { return }
-            throw .body(FaultText.of(PathError.tooDeep(keyCount: depth)))
-        }
-        let isScalar = draft.node.isAbsent || draft.node.number != nil || draft.node.string != nil
-        let isPlain = draft.node.priority.isAbsent
-        let isServerValueAlone = draft.serverValues.allSatisfy {
-            $0.target.path.isRoot && !$0.target.isPriority && $0.priority.isAbsent
-        }
-        guard isScalar && isPlain && isServerValueAlone else {
-            throw .body(FaultText.of(JSONError.Reason.badPriority))
-        }
     }
 
     private func mergeAction() throws(ReadingStop) -> ClientRequest.Action {
@@ -272,42 +262,6 @@ extension RequestBodyReader {
 
     private func checkedMerge(below base: Path) throws(ReadingStop) -> [MergeEntry] {
         guard let merge else { throw .body("`d` is missing") }
-        return try Self.checked(merge, base: base)
-    }
-
-    /// The places that a merge at `base` writes; none may cover another.
-    static func checked(
-        _ merge: [(path: String, draft: Draft)],
-        base: Path,
-    ) throws(ReadingStop) -> [MergeEntry] {
-        var entries: [MergeEntry] = []
-        entries.reserveCapacity(merge.count)
-        for (text, draft) in merge {
-            let relative = try target(text)
-            guard relative.isPriority || !relative.path.isRoot else {
-                throw .body("a merge must not have an empty path")
-            }
-            let depth = base.keyCount + relative.path.keyCount
-            guard depth <= Limits.depth else {
-                throw .body(FaultText.of(PathError.tooDeep(keyCount: depth)))
-            }
-            let path = base.appending(relative.path)
-            let target = WriteTarget(path: path, isPriority: relative.isPriority)
-            try check(draft, at: target)
-            entries.append(MergeEntry(target: target, draft: draft))
-        }
-        try checkApart(entries)
-        return entries
-    }
-
-    /// Checks that no entry covers another.
-    private static func checkApart(_ entries: [MergeEntry]) throws(ReadingStop) {
-        // In path order everything below a place follows it at once, so neighbours tell.
-        let targets = entries.map(\.target).sorted()
-        for (target, next) in zip(targets, targets.dropFirst())
-        where target.isAncestorOrEqual(of: next) {
-            let names = [target, next].map { FaultText.quoted($0.description) }
-            throw .body("a merge must not write \(names[0]) and \(names[1]) at once")
-        }
+        return try checking { () throws(WriteFault) in try MergeEntry.checked(merge, base: base) }
     }
 }

@@ -30,6 +30,9 @@ extension ServerMessage {
             Self.pushSuffix(tag, to: &out)
         case .merge(let base, let children, let tag):
             Self.merge(base, children, tag, to: &out)
+        case .rangeMerge(let path, let merges, let tag):
+            var text = TextStream(Self.pieces(of: merges, at: path, tag: tag))
+            while text.next(into: &out, atLeast: 64 * 1024) {}
         case .cancel(let target): Self.cancel(target, to: &out)
         case .authRevoked(let status, let reason):
             Self.push("ac", to: &out)
@@ -60,6 +63,43 @@ extension ServerMessage {
     /// What goes before the data of a successful reply.
     static func replyPrefix(_ number: Int64, to out: inout [UInt8]) {
         out.append(#"{"t":"d","d":{"r":"#, number, #","b":{"s":"ok","d":"#)
+    }
+
+    /// The text of a range merge: `{"t":"d","d":{"a":"rm","b":{"p":"a","d":[{"s":"b","e":"c","m":…}]}}}`.
+    static func pieces(
+        of merges: [RangeMerge],
+        at path: Path,
+        tag: Int64?,
+    ) -> [TextStream.Piece] {
+        precondition(!merges.isEmpty, "clients drop a range merge without ranges")
+        var pieces: [TextStream.Piece] = []
+        var text: [UInt8] = []
+        push("rm", to: &text)
+        appendPath(WriteTarget(path: path), to: &text)
+        var separator = "[{"
+        for merge in merges {
+            text.append(separator)
+            if let start = merge.interval.start { append(#""s":"#, start, to: &text) }
+            if let end = merge.interval.end { append(#""e":"#, end, to: &text) }
+            text.append(#""m":"#)
+            pieces += [.text(text), .node(merge.node)]
+            text.removeAll()
+            separator = "},{"
+        }
+        text.append("}]")
+        pushSuffix(tag, to: &text)
+        return pieces + [.text(text)]
+    }
+
+    /// A bound of a range; the root is `/`, as clients spell it.
+    private static func append(_ name: String, _ bound: WriteTarget, to out: inout [UInt8]) {
+        out.append(name)
+        if bound.path.isRoot && !bound.isPriority {
+            appendJSONString("/", to: &out)
+        } else {
+            append(bound, to: &out)
+        }
+        out.append(",")
     }
 
     private static func reply(_ number: Int64, _ body: ReplyBody, to out: inout [UInt8]) {

@@ -28,6 +28,11 @@ package enum ServerMessage: Sendable {
     /// `base` itself.
     case merge(base: Path, [(target: WriteTarget, node: Node)], tag: Int64?)
 
+    /// The leaves of these intervals, counted from the path, are now exactly those of their nodes.
+    ///
+    /// Never empty. Only for clients that sent a compound hash: JavaScript does not know it.
+    case rangeMerge(Path, [RangeMerge], tag: Int64?)
+
     /// A listen is no longer allowed; the client forgets it without a reply.
     case cancel(ListenTarget)
 

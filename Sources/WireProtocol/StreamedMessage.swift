@@ -1,10 +1,10 @@
 package import JSONTree
 
-/// A message around one value that may be too large to hold as text.
+/// A message around values that may be too large to hold as text.
 ///
-/// The value is a snapshot, and its text is made piece by piece, twice: once to learn how long it
-/// is (the segment count goes out first), once to send it. Between steps only a few kilobytes and
-/// the place in the value are held, however large the value is.
+/// The values are snapshots, and their text is made piece by piece, twice: once to learn how long
+/// it is (the segment count goes out first), once to send it. Between steps only a few kilobytes and
+/// the place in the values are held, however large these are.
 ///
 ///     var message = StreamedMessage.put(target, node, tag: nil)
 ///     while try !message.measure(atLeast: 65_536) {}      // one step a turn
@@ -17,19 +17,17 @@ package struct StreamedMessage: Sendable {
     }
 
     private enum Stage: Sendable {
-        case measuring(JSONStream)
-        case sending(JSONStream, segmentCount: Int)
+        case measuring(TextStream)
+        case sending(TextStream, segmentCount: Int)
         case sent
     }
 
-    private let node: Node
-    private let prefix: [UInt8]
-    private let suffix: [UInt8]
+    private let text: TextStream
     private let byteLimit: Int
     private var stage: Stage
 
     /// Bytes of the whole text. While measuring, those known so far.
-    package private(set) var byteCount: Int
+    package private(set) var byteCount = 0
 
     /// Text made and not yet sent. While measuring, nothing.
     private var pending: [UInt8] = []
@@ -46,13 +44,10 @@ package struct StreamedMessage: Sendable {
     /// Whether the count frame is out, or none is due.
     private var isCountSent = false
 
-    private init(prefix: [UInt8], node: Node, suffix: [UInt8], byteLimit: Int) {
-        self.node = node
-        self.prefix = prefix
-        self.suffix = suffix
+    private init(_ pieces: [TextStream.Piece], byteLimit: Int) {
+        text = TextStream(pieces)
         self.byteLimit = min(byteLimit, WireLimits.sentMessageByteCount)
-        stage = .measuring(JSONStream(node, .export))
-        byteCount = prefix.count + suffix.count
+        stage = .measuring(text)
     }
 
     /// The push `ServerMessage.put`.
@@ -68,7 +63,21 @@ package struct StreamedMessage: Sendable {
         ServerMessage.putPrefix(target, to: &prefix)
         var suffix: [UInt8] = []
         ServerMessage.pushSuffix(tag, to: &suffix)
-        return StreamedMessage(prefix: prefix, node: node, suffix: suffix, byteLimit: byteLimit)
+        let pieces: [TextStream.Piece] = [.text(prefix), .node(node), .text(suffix)]
+        return StreamedMessage(pieces, byteLimit: byteLimit)
+    }
+
+    /// The push `ServerMessage.rangeMerge`.
+    ///
+    /// It may have `byteLimit` bytes, and never more than clients take.
+    package static func rangeMerge(
+        _ path: Path,
+        _ merges: [RangeMerge],
+        tag: Int64?,
+        byteLimit: Int = WireLimits.sentMessageByteCount,
+    ) -> StreamedMessage {
+        let pieces = ServerMessage.pieces(of: merges, at: path, tag: tag)
+        return StreamedMessage(pieces, byteLimit: byteLimit)
     }
 
     /// The reply `ReplyBody.value`.
@@ -82,7 +91,8 @@ package struct StreamedMessage: Sendable {
         var prefix: [UInt8] = []
         ServerMessage.replyPrefix(number, to: &prefix)
         let suffix = Array("}}}".utf8)
-        return StreamedMessage(prefix: prefix, node: node, suffix: suffix, byteLimit: byteLimit)
+        let pieces: [TextStream.Piece] = [.text(prefix), .node(node), .text(suffix)]
+        return StreamedMessage(pieces, byteLimit: byteLimit)
     }
 
     /// Measures the next part of the text, at least `stepByteCount` bytes if so many are left.
@@ -103,9 +113,8 @@ package struct StreamedMessage: Sendable {
             stage = .measuring(stream)
             return false
         }
-        pending = prefix
         isCountSent = segmentCount == 1
-        stage = .sending(JSONStream(node, .export), segmentCount: segmentCount)
+        stage = .sending(text, segmentCount: segmentCount)
         return true
     }
 
@@ -131,7 +140,7 @@ package struct StreamedMessage: Sendable {
         }
     }
 
-    private mutating func nextSegment(_ stream: inout JSONStream, isLast: Bool) -> [UInt8] {
+    private mutating func nextSegment(_ stream: inout TextStream, isLast: Bool) -> [UInt8] {
         let end = isLast ? byteCount : sentSegmentCount * WireLimits.segmentStride
         // The byte behind the cut tells whether a scalar would be split.
         fill(&stream, min(end + 1, byteCount) - sentByteCount)
@@ -148,11 +157,10 @@ package struct StreamedMessage: Sendable {
     }
 
     /// Makes at least `neededByteCount` bytes pending, and a segment more at a time.
-    private mutating func fill(_ stream: inout JSONStream, _ neededByteCount: Int) {
+    private mutating func fill(_ stream: inout TextStream, _ neededByteCount: Int) {
         while pending.count - pendingStart < neededByteCount {
             let isMore = stream.next(into: &pending, atLeast: WireLimits.segmentByteCount)
             if isMore { continue }
-            pending.append(contentsOf: suffix)
             let isEnough = pending.count - pendingStart >= neededByteCount
             precondition(isEnough, "a snapshot has the same text twice")
         }

@@ -26,6 +26,12 @@ package enum WireLimits {
     /// Bytes of a client's own text (an action's name, a path) that an error text repeats.
     package static let quotedByteCount = 64
 
+    /// Paths in the compound hash of one listen.
+    ///
+    /// Clients cut what they have into parts of 10 times the square root of its bytes, at least 512:
+    /// 1,600 for 256 MB, and a few times that where the hashed text is longer than the data.
+    package static let compoundHashPaths = 10_000
+
     /// Bytes in the canonical text of one query object, which its listen keeps.
     ///
     /// iOS pads a bound to 786 characters of 3 bytes; the rest is room for long string bounds.

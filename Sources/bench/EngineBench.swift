@@ -9,11 +9,13 @@ func benchEngine(_ figures: Figures) throws {
     var bench = try EngineBench(figures)
     try bench.fill()
     for listenerCount in [0, 1, 1_000] { try bench.measurePuts(listenerCount: listenerCount) }
+    try bench.measureFilteredPuts(listenCount: 1_000)
 }
 
 private let rulesText = """
     {"rules": {"messages": {"$receiver": {
       ".read": "auth != null && $receiver == auth.uid",
+      ".indexOn": "timestamp",
       "$message": {
         ".write": "auth != null && (!data.exists() ? newData.child('sender/uid').val() === auth.uid
                    : data.child('sender/uid').val() === auth.uid)",
@@ -44,6 +46,8 @@ private struct EngineBench {
     private var recordByteCount = 0
     private var requestNumber = 1
     private var connectionCount: UInt64 = 0
+    /// Connections that listen to the whole inbox.
+    private var listenerCount = 0
 
     init(_ figures: Figures) throws {
         self.figures = figures
@@ -74,7 +78,8 @@ private struct EngineBench {
 
     /// Adds listeners until there are `listenerCount`, then measures puts that all of them hear.
     mutating func measurePuts(listenerCount: Int) throws {
-        while connectionCount < UInt64(listenerCount) + 1 {
+        while self.listenerCount < listenerCount {
+            self.listenerCount += 1
             let listener = try connect(uid: "ann")
             // The first data, all messages, is encoded only as a socket drains.
             try receive(
@@ -104,6 +109,37 @@ private struct EngineBench {
         if parsed != texts.count { print("bench: a frame could not be read") }
     }
 
+    /// Measures puts under different queries of one connection: puts that all of the listens hear,
+    /// then puts that none does. Afterwards they are gone.
+    mutating func measureFilteredPuts(listenCount: Int) throws {
+        let listener = try connect(uid: "ann")
+        for number in 1...listenCount {
+            // The ten newest from a place on that only this one begins at.
+            let query = #"{"i":"timestamp","sp":\#(number),"l":10,"vf":"r"}"#
+            try receive(
+                #"{"t":"d","d":{"r":\#(number),"a":"q","b":{"p":"/messages/ann","#
+                    + #""q":\#(query),"t":\#(number),"h":""}}}"#,
+                from: listener
+            )
+        }
+        for (name, isHeard) in [("hear", true), ("do not hear", false)] {
+            let texts = (0..<100).map { putText(timestamp: isHeard ? nil : $0) }
+            var receiverCount = 0
+            var failure: (any Error)?
+            let figure = "step of a put that \(listenCount) different queries \(name)"
+            figures.measure(figure, count: texts.count) {
+                do {
+                    for text in texts { receiverCount += try put(text) }
+                } catch { failure = error }
+            }
+            if let failure { throw failure }
+            let expected = texts.count * (1 + listenerCount + (isHeard ? listenCount : 0))
+            if receiverCount != expected { print("bench: \(receiverCount) for \(figure)") }
+        }
+        engine.step(.disconnected(listener), now: now, effects: &effects)
+        effects.removeAll(keepingCapacity: true)
+    }
+
     /// One put from its bytes until nothing waits for the log; returns how many were sent something.
     @discardableResult
     private mutating func put(_ text: [UInt8]) throws -> Int {
@@ -121,6 +157,8 @@ private struct EngineBench {
                     effects: &effects
                 )
             case .send(_, let receivers):
+                receiverCount += receivers.count
+            case .sendNumbered(_, let receivers):
                 receiverCount += receivers.count
             default: break
             }
@@ -151,23 +189,31 @@ private struct EngineBench {
     private mutating func receive(_ text: String, from connection: ConnectionID) throws {
         let message = try ClientMessage.parse(Array(text.utf8))
         engine.step(.received(message, from: connection), now: now, effects: &effects)
-        for case .verify(let inquiry, let token) in effects {
-            var auth = Node.absent
-            auth.set(Node(string: token), at: try Path("uid"))
-            let outcome = CredentialOutcome.user(AuthVariable(auth), expiry: nil)
-            engine.step(.verified(inquiry, outcome), now: now, effects: &effects)
+        var index = 0
+        while index < effects.count {
+            switch effects[index] {
+            case .verify(let inquiry, let token):
+                var auth = Node.absent
+                auth.set(Node(string: token), at: try Path("uid"))
+                let outcome = CredentialOutcome.user(AuthVariable(auth), expiry: nil)
+                engine.step(.verified(inquiry, outcome), now: now, effects: &effects)
+            case .work(let inquiry, let work):
+                engine.step(.worked(inquiry, work.perform()), now: now, effects: &effects)
+            default: break
+            }
+            index += 1
         }
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// The frame of a put of a message of 104 bytes under a new key.
-    private mutating func putText() -> [UInt8] {
+    /// The frame of a put of a message of 104 bytes under a new key; of this moment, or of another.
+    private mutating func putText(timestamp: Int? = nil) -> [UInt8] {
         now = Timestamp(milliseconds: now.milliseconds + 37)
         requestNumber += 1
         let key = keys.next(now: now)
         let message =
             #"{"content":"line no. \#(100_000_000 + requestNumber)","timestamp":"#
-            + #"\#(now.milliseconds),"sender":{"uid":"u-000001","username":"anna"}}"#
+            + #"\#(timestamp.map(Int64.init) ?? now.milliseconds),"sender":{"uid":"u-000001","username":"anna"}}"#
         return Array(
             (#"{"t":"d","d":{"r":\#(requestNumber),"a":"p","b":"#
                 + #"{"p":"/messages/ann/\#(key)","d":\#(message)}}}"#).utf8

@@ -40,6 +40,22 @@ struct CommitRecordTests {
         #expect(read.map { "\($0)" } == operations.map { "\($0)" })
     }
 
+    @Test("a large commit is encoded when it is asked for, within the length given before")
+    func large() throws {
+        let text = Node(string: String(repeating: "x", count: 100_000))
+        var operations: [CommitOperation] = []
+        for name in ["a", "b", "c"] { operations.append(.write(try WriteTarget(name), text)) }
+        let payload = CommitPayload(operations)
+        let bytes = CommitEncoder.encode(operations)
+        #expect(payload.encoded() == bytes)
+        #expect(payload.byteCount >= bytes.count && payload.byteCount < bytes.count + 200)
+        // With others among them it is encoded at once, and its length is exact.
+        operations.append(.detachRules)
+        let mixed = CommitPayload(operations)
+        #expect(mixed.byteCount == bytes.count + 1)
+        #expect(mixed.encoded().count == mixed.byteCount)
+    }
+
     @Test("a payload cut anywhere is refused or ends between two operations")
     func cuts() throws {
         let bytes = CommitEncoder.encode(try sample())
@@ -73,8 +89,7 @@ struct CommitRecordTests {
         let database = Database(
             id: DatabaseID("d"),
             defaultRules: .open,
-            rechecksOnData: true,
-            commitByteLimit: 1 << 20
+            Transcript.policy()
         )
         database.root = try Node(json: Array(#"{"a":{"b":[1,2,3]},"c":"x"}"#.utf8))
         database.number = CommitNumber(4)

@@ -84,6 +84,19 @@ struct EngineLimitTests {
         }
     }
 
+    @Test("a few long texts are large too, and leave as a stream")
+    func longTextsAreStreamed() throws {
+        let driver = EngineDriver()
+        let text = Node(string: String(repeating: "x", count: 600_000))
+        try driver.put("/long", Node.absent.with("a", text).with("b", text))
+        driver.connect(1)
+        let effects = driver.send(1, "q", #""p":"/long","h":"""#)
+        guard case .send(.stream, _) = effects.first else {
+            Issue.record("a stream: \(effects.count) effects")
+            return
+        }
+    }
+
     @Test("the hash of a large map is an inquiry, and what follows on the connection waits for it")
     func largeHashesAreInquiries() throws {
         let driver = EngineDriver()
@@ -93,12 +106,12 @@ struct EngineLimitTests {
         driver.connect(1)
         let hash = large.hash()
         var effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(hash)""#)
-        guard case .hash(let inquiry, let node) = effects.first else {
+        guard case .work(let inquiry, .hash(let node)) = effects.first else {
             Issue.record("the engine asks for the hash: \(effects)")
             return
         }
         #expect(driver.send(1, "g", #""p":"/large","q":{}"#).isEmpty)
-        effects = driver.step(.hashed(inquiry, node.hash()))
+        effects = driver.step(.worked(inquiry, .hash(node.hash())))
         let texts = effects.texts(to: 1)
         #expect(texts.count == 2)
         #expect(texts.last?.contains(#""d":1"#) == true)
@@ -112,12 +125,12 @@ struct EngineLimitTests {
         try driver.put("/large", large)
         driver.connect(1)
         let effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(large.hash())""#)
-        guard case .hash(let inquiry, let node) = effects.first else {
+        guard case .work(let inquiry, .hash(let node)) = effects.first else {
             Issue.record("the engine asks for the hash: \(effects)")
             return
         }
         try driver.put("/large/k1", Node(string: "new"))
-        let texts = driver.step(.hashed(inquiry, node.hash())).texts(to: 1)
+        let texts = driver.step(.worked(inquiry, .hash(node.hash()))).texts(to: 1)
         #expect(texts.count == 1 && texts[0].contains("datastale"))
     }
 
@@ -169,5 +182,52 @@ struct EngineLimitTests {
         var texts: [String] = []
         while driver.engine.hasWork { texts += driver.step(.turn(steps: 1_000)).texts(to: 5) }
         #expect(texts.count == 1 && texts[0].contains(#""d":"new""#))
+    }
+
+    @Test("many listens of a session that is over end in turns, and nothing of them is left")
+    func leavingAtSize() throws {
+        let driver = EngineDriver()
+        try driver.put("/r", Node(true))
+        driver.connect(1)
+        driver.connect(2)
+        let count = DatabaseCore.Limits.listensEndedAtOnce + 500
+        for number in 0..<count {
+            let limit = number + 1
+            driver.send(1, "q", #""p":"/r","q":{"l":\#(limit),"vf":"l"},"t":\#(limit),"h":"""#)
+        }
+        driver.step(.disconnected(ConnectionID(1)))
+        #expect(driver.engine.summaries()[0].listenCount == count)
+        // A listen that ends is four steps.
+        driver.step(.turn(steps: 400))
+        #expect(driver.engine.summaries()[0].listenCount == count - 100)
+        try driver.put("/r", Node(false))
+        while driver.engine.hasWork { driver.step(.turn(steps: 400)) }
+        let summary = driver.engine.summaries()[0]
+        #expect(summary.listenCount == 0 && summary.viewCount == 0)
+    }
+
+    @Test("messages that have waited go on in portions, in order, and later ones stay behind them")
+    func portions() throws {
+        let driver = EngineDriver()
+        try driver.put("/a", Node(integer: 1))
+        driver.connect(1)
+        let effects = driver.send(1, "auth", #""cred":"t""#)
+        guard case .verify(let inquiry, _) = effects.first else {
+            Issue.record("a credential is checked: \(effects)")
+            return
+        }
+        let count = 3 * DatabaseCore.Limits.messagesAtOnce
+        for _ in 0..<count { driver.send(1, "g", #""p":"/a","q":{}"#) }
+        let first = driver.step(.verified(inquiry, .admin)).texts(to: 1)
+        #expect(first.count == 1 + DatabaseCore.Limits.messagesAtOnce)
+        #expect(driver.send(1, "p", #""p":"/a","d":2"#).isEmpty)
+        var texts: [String] = []
+        while driver.engine.hasWork {
+            let portion = driver.step(.turn(steps: 100)).texts(to: 1)
+            #expect(portion.count <= DatabaseCore.Limits.messagesAtOnce)
+            texts += portion
+        }
+        #expect(texts.count == count + 1 - DatabaseCore.Limits.messagesAtOnce)
+        #expect(texts.dropLast().allSatisfy { $0.contains(#""d":1"#) })
     }
 }

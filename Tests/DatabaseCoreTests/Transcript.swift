@@ -1,5 +1,7 @@
 import DatabaseCore
+import EventProtocol
 import JSONTree
+import Queries
 import SecurityRules
 import WireProtocol
 
@@ -19,6 +21,11 @@ import WireProtocol
 ///     hold | flush                      commits wait to be durable from here on | are durable
 ///     tick | turn | shutdown | low | room
 ///     restart                           a new process from the checkpoint of now
+///     open E                            a connection that speaks the plain event protocol, session `s-E`
+///     E {"id":1,"do":"get",...}         a request on it
+///     indexing 2                        a new engine that indexes more than 2 children elsewhere
+///     hashing 2                         a new engine that hashes 2 nodes and more elsewhere
+///     work [refused]                    the oldest long work is done and its outcome told
 ///     # words                           for the reader
 struct Transcript {
     private var engine: DatabaseEngine
@@ -26,7 +33,9 @@ struct Transcript {
     private var isHolding = false
     private var names: [UInt64: String] = [:]
     private var connections: [String: ConnectionID] = [:]
+    private var eventConnections: Set<ConnectionID> = []
     private var inquiries: [String: InquiryID] = [:]
+    private var works: [(InquiryID, LongWork)] = []
     private var lastNumber: UInt64 = 0
     private var unflushed: [DatabaseID: CommitNumber] = [:]
     private var speaker = ""
@@ -65,7 +74,20 @@ struct Transcript {
         switch parts[0] {
         case "now": now = try number(rest)
         case "rules": step(.defaultRules(try Ruleset.load(rest)))
-        case "connect": connect(rest)
+        case "connect": connect(rest, .wire)
+        case "open": connect(rest, .events)
+        case "indexing":
+            var policy = Transcript.policy()
+            policy.childrenIndexedAtOnce = Int(try number(rest))
+            engine = DatabaseEngine(policy)
+        case "hashing":
+            var policy = Transcript.policy()
+            policy.nodesHashedAtOnce = Int(try number(rest))
+            engine = DatabaseEngine(policy)
+        case "work":
+            if works.isEmpty { throw TranscriptError.notUnderstood("nothing to work out") }
+            let (inquiry, work) = works.removeFirst()
+            step(.worked(inquiry, rest == "refused" ? .refused : work.perform()))
         case "disconnect": if let id = connections[rest] { step(.disconnected(id)) }
         case "put": try put(rest)
         case "hold": isHolding = true
@@ -88,14 +110,16 @@ struct Transcript {
         return number
     }
 
-    private mutating func connect(_ rest: String) {
+    private mutating func connect(_ rest: String, _ dialect: Dialect) {
         let words = rest.split(separator: " ").map(String.init)
         let last = words.dropFirst().first.map { SessionID("s-" + $0.dropFirst("last=".count)) }
         lastNumber += 1
         let id = ConnectionID(lastNumber)
         connections[words[0]] = id
         names[lastNumber] = words[0]
+        if dialect == .events { eventConnections.insert(id) }
         let handshake = Handshake(
+            dialect: dialect,
             database: Transcript.database,
             host: "db.example.org",
             session: SessionID("s-" + words[0]),
@@ -129,6 +153,11 @@ struct Transcript {
     private mutating func speak(_ name: String, _ rest: String) throws {
         guard let id = connections[name] else { throw TranscriptError.notUnderstood(name) }
         speaker = name
+        if rest.hasPrefix("{") || rest.hasPrefix("["), eventConnections.contains(id) {
+            let key = try Key("-key\(lastNumber)")
+            step(.asked(try EventRequest.parse(Array(rest.utf8)) { key }, from: id))
+            return
+        }
         if rest.hasPrefix("{") {
             let text = "{\"t\":\"d\",\"d\":\(rest)}"
             step(.received(try ClientMessage.parse(Array(text.utf8)), from: id))
@@ -202,7 +231,8 @@ struct Transcript {
             case .send(.text(let text), let receivers):
                 let who = receivers.compactMap { names[$0.value] }.sorted().joined(separator: ",")
                 lines.append("\(who) < \(String(decoding: text, as: UTF8.self))")
-            case .send(.stream, let receivers):
+            case .send(.stream, let receivers), .send(.event, let receivers),
+                .send(.events, let receivers):
                 let who = receivers.compactMap { names[$0.value] }.sorted().joined(separator: ",")
                 lines.append("\(who) < (a stream)")
             case .close(let id, let reason):
@@ -214,10 +244,27 @@ struct Transcript {
                 inquiries[speaker] = inquiry
                 lines.append("verify \(token)")
             case .respond(_, let response): lines.append("answer \(Transcript.words(response))")
-            case .hash: lines.append("hash")
+            case .sendNumbered(let text, let receivers):
+                for receiver in receivers {
+                    let whole = text.text + Array("\(receiver.number)".utf8) + text.ending
+                    let who = names[receiver.connection.value] ?? "?"
+                    lines.append("\(who) < \(String(decoding: whole, as: UTF8.self))")
+                }
+            case .work(let inquiry, let work):
+                works.append((inquiry, work))
+                lines.append("work \(Transcript.words(work))")
             case .release: lines.append("release")
             case .note(let note): lines.append("note \(note)")
             }
+        }
+    }
+
+    private static func words(_ work: LongWork) -> String {
+        switch work {
+        case .hash: "hash"
+        case .compare(let node, _): "compare with \(node.childCount)"
+        case .index(let order, let node): "index \(order) of \(node.childCount)"
+        case .follow(let index, _, let node): "follow \(index.order) to \(node.childCount)"
         }
     }
 

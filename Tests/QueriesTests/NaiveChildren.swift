@@ -4,154 +4,204 @@ import Queries
 /// The twin of a node's children: plain values in a dictionary, everything recomputed each time.
 ///
 /// Its orders are written anew from their definition, on UTF-16 units, and share nothing with the
-/// code under test.
+/// code under test. Keys and leaves come from fixed lists, so that an order is worked out once.
 struct NaiveChildren {
-    indirect enum Value: Equatable {
-        case boolean(Bool)
-        case number(Int)
-        case string(String)
-        case map([String: Value])
-    }
+    /// A leaf by its place in `NaiveOrder.leaves`.
+    typealias Leaf = Int
 
-    struct Child: Equatable {
-        var value: Value
-        var priority: Value?
-    }
+    struct Child {
+        /// The leaf this is; nil for a map.
+        var leaf: Leaf?
+        /// Members of the map: `n`, `m/n`, and one that no query looks at.
+        var n: Leaf?
+        var mn: Leaf?
+        var x = 0
+        /// A number or a string.
+        var priority: Leaf?
+        /// The same as a node, made once.
+        fileprivate(set) var node = Node.absent
 
-    var children: [String: Child] = [:]
-
-    /// The keys a query selects, in index order.
-    func selectedKeys(_ spec: QuerySpec) -> [String] {
-        let sorted = children.sorted { left, right in
-            Self.order(spec, left.key, left.value, right.key, right.value) < 0
+        /// Makes the node anew after a change.
+        func built() -> Child {
+            var copy = self
+            copy.node = body().settingPriority(priority.map { NaiveOrder.leaves[$0] } ?? .absent)
+            return copy
         }
-        let inBounds = sorted.filter { contains(spec, $0.key, $0.value) }.map(\.key)
-        guard let limit = spec.limit else { return inBounds }
-        return Array(spec.side == .first ? inBounds.prefix(limit) : inBounds.suffix(limit))
+
+        private func body() -> Node {
+            if let leaf { return NaiveOrder.leaves[leaf] }
+            var map = Node.absent
+            map.set(Node(integer: Int64(x)), at: NaiveChildren.path("x"))
+            if let n { map.set(NaiveOrder.leaves[n], at: NaiveChildren.path("n")) }
+            if let mn {
+                let path = NaiveChildren.path("m").appending(NaiveChildren.path("n"))
+                map.set(NaiveOrder.leaves[mn], at: path)
+            }
+            return map
+        }
+
+        /// The rank of the index value.
+        func rank(_ index: QuerySpec.Index) -> Int {
+            switch index {
+            case .key: return 0
+            case .value: return leaf.map { NaiveOrder.ranks[$0] } ?? NaiveOrder.mapRank
+            case .priority: return priority.map { NaiveOrder.ranks[$0] } ?? 0
+            case .child(let path):
+                if leaf != nil { return 0 }
+                let member = path.keyCount == 2 ? mn : n
+                return member.map { NaiveOrder.ranks[$0] } ?? 0
+            }
+        }
     }
 
-    /// The children a query selects, as a node.
-    func filtered(_ spec: QuerySpec) -> Node {
-        var result = Node.absent
-        for key in selectedKeys(spec) {
-            if let child = children[key] { result.set(Self.node(child), at: Self.path(key)) }
+    /// By place of the key in `NaiveOrder.keys`.
+    var children: [Int: Child] = [:]
+
+    /// The places of the keys a query selects, in index order.
+    func selected(_ query: NaiveQuery) -> [Int] {
+        let spec = query.spec
+        let ranked = children.map { place, child in
+            (place, rank: child.rank(spec.index), keyRank: NaiveOrder.keyRanks[place])
         }
-        return result
+        let sorted = ranked.sorted { ($0.rank, $0.keyRank) < ($1.rank, $1.keyRank) }
+        let inBounds = sorted.filter { entry in
+            if let start = query.start {
+                let order = start.compare(entry.rank, entry.keyRank)
+                if order < 0 || (order == 0 && !start.isInclusive) { return false }
+            }
+            if let end = query.end {
+                let order = end.compare(entry.rank, entry.keyRank)
+                if order > 0 || (order == 0 && !end.isInclusive) { return false }
+            }
+            return true
+        }
+        let places = inBounds.map(\.0)
+        guard let limit = spec.limit else { return places }
+        return Array(spec.side == .first ? places.prefix(limit) : places.suffix(limit))
     }
 
     static func path(_ key: String) -> Path { Path([Key(unchecked: Array(key.utf8))]) }
+}
 
-    static func node(_ child: Child) -> Node {
-        node(child.value).settingPriority(child.priority.map(node) ?? .absent)
+/// A query and its bounds in ranks.
+struct NaiveQuery {
+    let spec: QuerySpec
+    fileprivate let start: NaiveBound?
+    fileprivate let end: NaiveBound?
+
+    init(_ spec: QuerySpec) {
+        self.spec = spec
+        start = spec.start.map { NaiveBound(spec, $0, keyless: -1) }
+        end = spec.end.map { NaiveBound(spec, $0, keyless: 1) }
     }
+}
 
-    static func node(_ value: Value) -> Node {
-        switch value {
-        case .boolean(let boolean): return Node(boolean)
-        case .number(let number): return Node(integer: Int64(number))
-        case .string(let string): return Node(string: string)
-        case .map(let members):
-            var result = Node.absent
-            for (key, member) in members { result.set(node(member), at: path(key)) }
-            return result
-        }
-    }
+private struct NaiveBound {
+    let rank: Int
+    let keyRank: Int
+    let isInclusive: Bool
 
-    static func value(_ node: Node) -> Value? {
-        if let boolean = node.boolean { return .boolean(boolean) }
-        if let integer = node.integer { return .number(Int(integer)) }
-        return node.string.map { .string($0) }
-    }
-
-    // MARK: Orders
-
-    private static func indexValue(_ spec: QuerySpec, _ child: Child) -> Value? {
-        switch spec.index {
-        case .key: return nil
-        case .value: return child.value
-        case .priority: return child.priority
-        case .child(let path):
-            var value: Value? = child.value
-            for index in 0..<path.keyCount {
-                guard case .map(let members) = value else { return nil }
-                value = members[path.key(at: index).string]
-            }
-            return value
-        }
-    }
-
-    private static func order(
-        _ spec: QuerySpec,
-        _ leftKey: String,
-        _ left: Child,
-        _ rightKey: String,
-        _ right: Child,
-    ) -> Int {
-        let order = valueOrder(indexValue(spec, left), indexValue(spec, right))
-        return order != 0 ? order : keyOrder(leftKey, rightKey)
-    }
-
-    private func contains(_ spec: QuerySpec, _ key: String, _ child: Child) -> Bool {
-        let value = Self.indexValue(spec, child)
-        if let start = spec.start {
-            let order = Self.order(spec, key, value, start, keyless: 1)
-            if order < 0 || (order == 0 && !start.isInclusive) { return false }
-        }
-        if let end = spec.end {
-            let order = Self.order(spec, key, value, end, keyless: -1)
-            if order > 0 || (order == 0 && !end.isInclusive) { return false }
-        }
-        return true
-    }
-
-    private static func order(
-        _ spec: QuerySpec,
-        _ key: String,
-        _ value: Value?,
-        _ bound: QuerySpec.Bound,
-        keyless: Int,
-    ) -> Int {
-        var boundKey = bound.key
+    init(_ spec: QuerySpec, _ bound: QuerySpec.Bound, keyless: Int) {
+        isInclusive = bound.isInclusive
+        var key = bound.key
         if spec.index == .key {
+            rank = 0
             switch bound.value.string {
-            case "[MIN_NAME]": boundKey = .minimum
-            case "[MAX_NAME]": boundKey = .maximum
-            case let text: boundKey = .key(Array((text ?? "").utf8))
+            case "[MIN_NAME]": key = .minimum
+            case "[MAX_NAME]": key = .maximum
+            case let text: key = .key(Array((text ?? "").utf8))
             }
         } else {
-            let order = valueOrder(value, Self.value(bound.value))
-            if order != 0 { return order }
+            rank = bound.value.isAbsent ? 0 : NaiveOrder.rank(of: bound.value)
         }
-        switch boundKey {
-        case nil: return keyless
-        case .minimum: return 1
-        case .maximum: return -1
-        case .key(let bytes): return keyOrder(key, String(decoding: bytes, as: UTF8.self))
+        switch key {
+        case nil: keyRank = keyless < 0 ? -1 : .max
+        case .minimum: keyRank = -1
+        case .maximum: keyRank = .max
+        case .key(let bytes):
+            keyRank = NaiveOrder.rank(ofKey: String(decoding: bytes, as: UTF8.self))
         }
     }
 
-    private static func valueOrder(_ left: Value?, _ right: Value?) -> Int {
-        func rank(_ value: Value?) -> Int {
-            switch value {
-            case nil: 0
-            case .boolean(false): 1
-            case .boolean(true): 2
-            case .number: 3
-            case .string: 4
-            case .map: 5
-            }
+    func compare(_ otherRank: Int, _ otherKeyRank: Int) -> Int {
+        if otherRank != rank { return otherRank < rank ? -1 : 1 }
+        return otherKeyRank == keyRank ? 0 : (otherKeyRank < keyRank ? -1 : 1)
+    }
+}
+
+/// The keys and leaves that tests draw from, and their orders.
+enum NaiveOrder {
+    /// Keys of children, then texts that only bounds have.
+    static let keys: [String] = [
+        "1", "01", "2", "10", "-5", "00", "-0", "0", "2147483647", "2147483648", "-2147483648",
+        "-2147483649", "a", "a-", "b", "é", "\u{1F600}", "\u{FF5E}", "z", "-",
+        "0000000000000000012", "12",
+    ]
+    static let boundKeys = keys + ["a ", "a\u{FFFF}", "3", "", "zz"]
+
+    private static let x497 = String(repeating: "x", count: 497)
+
+    static let leaves: [Node] =
+        [false, true].map { Node($0) }
+        + [0, 1, -1, 2, 1 << 53, 1 << 53 + 1, 1 << 53 + 2, .max, .max - 1, .min].map {
+            Node(integer: $0)
         }
-        switch (left, right) {
-        case (.number(let left), .number(let right)): return left - right
-        case (.string(let left), .string(let right)): return unitOrder(left, right)
-        default: return rank(left) - rank(right)
+        + [
+            -0.0, 0.5, -0.5, -1.5, 1e300, -1e300, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
+            9_007_199_254_740_994,
+            9_223_372_036_854_775_808,
+        ].map { Node(double: $0) }
+        + ([
+            "", "10", "9", "a", "\0", "\u{1}", "a\0", "a\u{1}", "a\0b", "a\u{2}", "a ", "é",
+            "e\u{301}", "\u{1F600}", "\u{FF5E}", "\u{FFFF}", x497, x497 + "xxx", x497 + "xxxa",
+            x497 + "xxxb", x497 + "xxx\0", x497 + "xxx\u{1F600}", x497 + "xxx\u{FF5E}",
+            x497 + "xxxa" + x497, x497 + "\u{FF5E}", x497 + "\u{1F600}", x497 + "\u{1F600}b",
+            x497 + "x\u{1F600}", x497 + "x\u{1F601}", x497 + "xy", x497 + "\0\0\0\0",
+        ] as [String]).map { Node(string: $0) }
+
+    /// Places of leaves that may be priorities.
+    static let priorities = leaves.indices.filter { leaves[$0].boolean == nil }
+
+    /// For each leaf its rank in value order from 1, equal leaves alike; absent is 0.
+    static let ranks: [Int] = leaves.map { leaf in
+        1 + leaves.reduce(0) { $0 + (order($1, leaf) < 0 ? 1 : 0) }
+    }
+    static let mapRank = leaves.count + 1
+
+    /// For each key of a child its rank in key order.
+    static let keyRanks = keys.map { rank(ofKey: $0) }
+
+    static func rank(of value: Node) -> Int {
+        1 + leaves.reduce(0) { $0 + (order($1, value) < 0 ? 1 : 0) }
+    }
+
+    static func rank(ofKey key: String) -> Int {
+        if let rank = boundKeyRanks[key] { return rank }
+        preconditionFailure("bounds have keys of the list")
+    }
+
+    private static let boundKeyRanks = [String: Int](
+        uniqueKeysWithValues: boundKeys.map { key in
+            (key, boundKeys.reduce(0) { $0 + (keyOrder($1, key) < 0 ? 1 : 0) })
         }
+    )
+
+    private static func order(_ left: Node, _ right: Node) -> Int {
+        func kind(_ node: Node) -> Int {
+            node.boolean.map { $0 ? 1 : 0 } ?? (node.number != nil ? 2 : 3)
+        }
+        if kind(left) != kind(right) { return kind(left) - kind(right) }
+        if let x = left.number, let y = right.number { return x < y ? -1 : (x == y ? 0 : 1) }
+        if let x = left.string, let y = right.string { return unitOrder(x, y) }
+        return 0
     }
 
     static func keyOrder(_ left: String, _ right: String) -> Int {
         switch (integer(left), integer(right)) {
-        case (let left?, let right?) where left != right: return left < right ? -1 : 1
-        case (.some, .some): return left.utf8.count - right.utf8.count
+        case (let x?, let y?) where x != y: return x < y ? -1 : 1
+        case (.some, .some):
+            let lengths = (left.utf8.count, right.utf8.count)
+            return lengths.0 == lengths.1 ? unitOrder(left, right) : lengths.0 - lengths.1
         case (.some, nil): return -1
         case (nil, .some): return 1
         case (nil, nil): return unitOrder(left, right)

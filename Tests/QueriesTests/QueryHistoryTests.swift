@@ -2,134 +2,263 @@ import JSONTree
 import Queries
 import Testing
 
-/// Random children and queries over few keys and values, so that ties and bounds are hit often.
-private struct Chance {
-    var random: SplitMix
+/// What a history must show: views, events, walks and indexes equal recomputing everything.
+@Suite("Random histories")
+struct QueryHistoryTests {
+    /// 480 histories of 44 commits under 5 queries: 105,600 steps.
+    static let historyCount = 480
+    static let batches = 24
+    static let commitCount = 44
+    static let queryCount = 5
 
-    static let keys = [
-        "1", "01", "2", "10", "-5", "a", "a-", "b", "é", "\u{1F600}", "\u{FF5E}", "z",
-    ]
-    static let texts = ["", "10", "9", "a", "\u{1F600}", "\u{FF5E}"]
-
-    mutating func pick<T>(_ items: [T]) -> T { items[Int(random.next() % UInt64(items.count))] }
-
-    mutating func below(_ bound: UInt64) -> UInt64 { random.next() % bound }
-
-    mutating func leaf() -> NaiveChildren.Value {
-        switch below(3) {
-        case 0: .boolean(below(2) == 0)
-        case 1: .number(Int(below(5)) - 2)
-        default: .string(pick(Self.texts))
-        }
-    }
-
-    mutating func child() -> NaiveChildren.Child {
-        var value = leaf()
-        if below(2) == 0 {
-            value = .map(["n": leaf(), "m": below(2) == 0 ? leaf() : .map(["n": leaf()])])
-        }
-        let priority: NaiveChildren.Value? =
-            switch below(4) {
-            case 0: .number(Int(below(3)))
-            case 1: .string(pick(Self.texts))
-            default: nil
+    @Test("views, events, walks and indexes equal the naive twin", arguments: 1...batches)
+    func histories(batch: Int) {
+        for number in 0..<Self.historyCount / Self.batches {
+            let seed = UInt64(batch * 1_000 + number)
+            var history = History(seed: seed)
+            for step in 0..<Self.commitCount {
+                if let fault = history.step() {
+                    Issue.record("seed \(seed) step \(step): \(fault)")
+                    return
+                }
             }
-        return NaiveChildren.Child(value: value, priority: priority)
-    }
-
-    mutating func spec() -> QuerySpec {
-        let n = Key(unchecked: Array("n".utf8))
-        let m = Key(unchecked: Array("m".utf8))
-        let index = pick(
-            [.key, .value, .priority, .child(Path([n])), .child(Path([m, n]))] as [QuerySpec.Index]
-        )
-        let start = below(2) == 0 ? bound(index) : nil
-        let end = below(2) == 0 ? bound(index) : nil
-        let limit = below(3) > 0 ? Int(below(5)) + 1 : nil
-        return QuerySpec(
-            index: index,
-            start: start,
-            end: end,
-            limit: limit,
-            side: pick([.first, .last])
-        )
-    }
-
-    mutating func bound(_ index: QuerySpec.Index) -> QuerySpec.Bound {
-        let isInclusive = below(2) == 0
-        let texts = Self.keys + ["[MIN_NAME]", "[MAX_NAME]", "a ", "a\u{FFFF}"]
-        if index == .key {
-            return QuerySpec.Bound(value: Node(string: pick(texts)), isInclusive: isInclusive)
-        }
-        let key: QuerySpec.BoundKey? =
-            below(2) == 0 ? nil : QuerySpec.BoundKey(wireText: Array(pick(texts).utf8))
-        let value = below(5) == 0 ? Node.absent : NaiveChildren.node(leaf())
-        return QuerySpec.Bound(value: value, key: key, isInclusive: isInclusive)
-    }
-}
-
-/// A tree node and its twin.
-private struct Pair {
-    var node = Node.absent
-    var naive = NaiveChildren()
-
-    mutating func set(_ child: NaiveChildren.Child?, _ key: String) {
-        naive.children[key] = child
-        node.set(child.map(NaiveChildren.node) ?? .absent, at: NaiveChildren.path(key))
-    }
-
-    mutating func step(_ chance: inout Chance) {
-        switch chance.below(20) {
-        case 0:
-            self = Pair()
-        case 1:
-            self = Pair()
-            node = Node(integer: 7)
-        case 2:
-            self = Pair()
-            for _ in 0..<chance.below(8) { set(chance.child(), chance.pick(Chance.keys)) }
-        case 3:
-            for _ in 0..<5 { set(chance.child(), chance.pick(Chance.keys)) }
-        case 4...8:
-            if !naive.children.isEmpty { set(nil, chance.pick(Chance.keys)) }
-        default:
-            set(chance.child(), chance.pick(Chance.keys))
         }
     }
 }
 
-@Test("a view equals filtering everything anew, over random histories", arguments: 1...24)
-func history(seed: UInt64) {
-    var chance = Chance(random: SplitMix(state: seed))
-    var pair = Pair()
-    for _ in 0..<6 { pair.step(&chance) }
-    let specs = (0..<12).map { _ in chance.spec() }
-    var views = specs.map { QueryView($0, node: pair.node) }
-    var clients = specs.map { pair.node.filtered(by: $0) }
-    for step in 0..<60 {
+/// One node, and queries followed on it.
+private struct History {
+    private var chance: Chance
+    private var pair = Pair()
+    private var followed: [Followed] = []
+
+    init(seed: UInt64) {
+        chance = Chance(seed: seed)
+        for _ in 0..<6 { pair.step(&chance) }
+        for _ in 0..<QueryHistoryTests.queryCount {
+            let sparseEntryCount = chance.pick([0, 2, 4_096])
+            followed.append(Followed(chance.spec(), pair, sparseEntryCount: sparseEntryCount))
+        }
+    }
+
+    /// Makes a commit; returns what is wrong after it.
+    mutating func step() -> String? {
         let old = pair
         pair.step(&chance)
-        for index in views.indices {
-            let spec = specs[index]
-            let before = clients[index]
-            let change = views[index].update(old: old.node, new: pair.node)
-            apply(change, to: &clients[index])
-            let expected = pair.naive.filtered(spec)
-            let place = "seed \(seed) step \(step) query \(spec)"
-            #expect(clients[index] == expected, "\(place)")
-            #expect(views[index].result(in: pair.node) == expected, "\(place)")
-            #expect(pair.node.filtered(by: spec) == expected, "\(place)")
-            checkEconomy(change, before, place)
+        let differences = ChildDifference.all(from: old.node, to: pair.node, limit: .max) ?? []
+        if let fault = Self.fault(differences, old, pair) { return fault }
+        let startsOver = chance.isLucky(1, of: 20)
+        for place in followed.indices {
+            let fault =
+                startsOver
+                ? followed[place].startOver(pair) : followed[place].follow(differences, pair)
+            if let fault { return "\(fault) for \(followed[place].spec)" }
         }
+        return nil
+    }
+
+    /// Differences are the children that differ, no more and no fewer, in key order.
+    private static func fault(_ differences: [ChildDifference], _ old: Pair, _ new: Pair) -> String?
+    {
+        var expected: Set<String> = []
+        for (place, key) in NaiveOrder.keys.enumerated() {
+            let nodes = (old.naive.children[place]?.node, new.naive.children[place]?.node)
+            if nodes.0 ?? .absent != nodes.1 ?? .absent { expected.insert(key) }
+        }
+        let keys = differences.map(\.key)
+        if Set(keys.map(\.string)) != expected || keys.count != expected.count {
+            return "differences \(keys) and not \(expected)"
+        }
+        return keys == keys.sorted() ? nil : "differences out of order"
     }
 }
 
-/// Nothing is reported that the client already has, and nothing twice.
-private func checkEconomy(_ change: QueryChange, _ before: Node, _ place: String) {
-    guard case .children(let children) = change else { return }
-    #expect(!children.isEmpty, "\(place)")
-    #expect(Set(children.map(\.key)).count == children.count, "\(place)")
-    for child in children {
-        #expect(before.child(child.key) != child.node, "\(place) key \(child.key)")
+/// One query followed on a node.
+private struct Followed {
+    let spec: QuerySpec
+    private let query: NaiveQuery
+    private let everyChild: NaiveQuery
+    private var index: ChildIndex?
+    private let sparseEntryCount: Int
+    private var view: QueryView
+    /// What a client has been told is in sight.
+    private var client: [Key: Node]
+    private var selected: [Int]
+    private var naive: NaiveChildren
+    private var stepCount = 0
+
+    init(_ spec: QuerySpec, _ pair: Pair, sparseEntryCount: Int) {
+        self.spec = spec
+        query = NaiveQuery(spec)
+        everyChild = NaiveQuery(QuerySpec(index: spec.index))
+        self.sparseEntryCount = sparseEntryCount
+        if spec.index != .key {
+            index = ChildIndex(spec.index, of: pair.node, sparseEntryCount: sparseEntryCount)
+        }
+        view = QueryView(spec, OrderedChildren(pair.node, index: index))
+        naive = pair.naive
+        selected = naive.selected(query)
+        client = [:]
+        for place in selected { client[Self.key(place)] = naive.children[place]?.node }
+    }
+
+    private static func key(_ place: Int) -> Key {
+        Key(unchecked: Array(NaiveOrder.keys[place].utf8))
+    }
+
+    mutating func startOver(_ pair: Pair) -> String? {
+        if spec.index != .key {
+            index = ChildIndex(spec.index, of: pair.node, sparseEntryCount: sparseEntryCount)
+        }
+        let children = OrderedChildren(pair.node, index: index)
+        view.reset(to: children)
+        naive = pair.naive
+        selected = naive.selected(query)
+        client = [:]
+        for place in selected { client[Self.key(place)] = naive.children[place]?.node }
+        return walkFault(children) ?? resultFault(children)
+    }
+
+    mutating func follow(_ differences: [ChildDifference], _ pair: Pair) -> String? {
+        index?.apply(differences)
+        if let index, spec.index != .priority, index.entryCount != pair.naive.children.count {
+            return "\(index.entryCount) entries"
+        }
+        let children = OrderedChildren(pair.node, index: index)
+        let visitedCount = view.visitedCount
+        let changes = view.update(differences, in: children)
+        // Besides, a sparse index steps over the children that it holds.
+        let allowance = spec.index == .priority ? NaiveOrder.keys.count : 0
+        if view.visitedCount - visitedCount > differences.count + 3 + allowance {
+            return "\(view.visitedCount - visitedCount) looked at for \(differences.count)"
+        }
+        let before = (selected: selected, naive: naive)
+        naive = pair.naive
+        selected = naive.selected(query)
+        let events = view.events(of: changes, in: children)
+        let fault = changeFault(changes) ?? eventFault(events, before.selected, before.naive)
+        stepCount += 1
+        // The longer checks take turns, so that there is time for more steps.
+        switch stepCount % 5 {
+        case _ where fault != nil: return fault
+        case 0: return walkFault(children)
+        case 1: return resultFault(children)
+        case 2: return wholeFault(children)
+        default: return nil
+        }
+    }
+
+    /// A client that is told the changes has what is selected, and was told nothing it had.
+    private mutating func changeFault(_ changes: [ViewChange]) -> String? {
+        if changes.map(\.key) != changes.map(\.key).sorted() { return "changes out of order" }
+        if Set(changes.map(\.key)).count != changes.count { return "a child changes twice" }
+        for change in changes {
+            if client[change.key] ?? .absent != change.old { return "old \(change.key) is wrong" }
+            if change.old == change.new { return "\(change.key) has not changed" }
+            client[change.key] = change.new.isAbsent ? nil : change.new
+        }
+        if client.count != selected.count {
+            return "\(client.count) children, not \(selected.count)"
+        }
+        for place in selected where client[Self.key(place)] != naive.children[place]?.node {
+            return "child \(NaiveOrder.keys[place]) is not as it should be"
+        }
+        return nil
+    }
+
+    private func walkFault(_ children: OrderedChildren) -> String? {
+        Self.fault(view.walk(in: children), selected, naive)
+    }
+
+    private static func fault(
+        _ walk: ViewWalk,
+        _ expected: [Int],
+        _ naive: NaiveChildren,
+    ) -> String? {
+        var walk = walk
+        var previous: Key?
+        for place in expected {
+            guard let next = walk.next() else {
+                return "a walk ends before \(NaiveOrder.keys[place])"
+            }
+            if next.key != key(place) { return "a walk comes to \(next.key), not \(key(place))" }
+            if next.previousKey != previous {
+                return "a walk names the wrong key before \(next.key)"
+            }
+            if next.node != naive.children[place]?.node { return "a walk hands out a wrong child" }
+            previous = next.key
+        }
+        return walk.next().map { "a walk goes on to \($0.key)" }
+    }
+
+    private func resultFault(_ children: OrderedChildren) -> String? {
+        let result = view.result(in: children)
+        if result.childCount != selected.count { return "the result has \(result.childCount)" }
+        if !result.priority.isAbsent { return "the result has a priority" }
+        if view.isEmpty(in: children) != selected.isEmpty { return "emptiness is wrong" }
+        for place in selected where result.child(Self.key(place)) != naive.children[place]?.node {
+            return "the result has a wrong child \(NaiveOrder.keys[place])"
+        }
+        return nil
+    }
+
+    private func eventFault(
+        _ events: [ChildEvent],
+        _ oldSelected: [Int],
+        _ oldNaive: NaiveChildren,
+    ) -> String? {
+        let expected = expectedEvents(oldSelected, oldNaive)
+        let words = events.map { event in
+            let previous = event.previousKey.map { "after \($0)" } ?? "first"
+            return "\(event.kind) \(event.key) \(previous)"
+        }
+        if words != expected { return "events \(words), not \(expected)" }
+        for event in events {
+            let place = NaiveOrder.keys.indices.first { Self.key($0) == event.key }
+            let children = event.kind == .removed ? oldNaive.children : naive.children
+            if place.flatMap({ children[$0]?.node }) != event.node { return "an event's child" }
+        }
+        return nil
+    }
+
+    private func expectedEvents(_ oldSelected: [Int], _ oldNaive: NaiveChildren) -> [String] {
+        var words = oldSelected.filter { !selected.contains($0) }
+            .map { "removed \(NaiveOrder.keys[$0]) first" }
+        func add(_ kind: String, _ isWanted: (Int) -> Bool) {
+            for (number, place) in selected.enumerated() where isWanted(place) {
+                let previous =
+                    number > 0 ? "after \(NaiveOrder.keys[selected[number - 1]])" : "first"
+                words.append("\(kind) \(NaiveOrder.keys[place]) \(previous)")
+            }
+        }
+        add("added") { !oldSelected.contains($0) }
+        let stayed = Set(oldSelected)
+        add("moved") { place in
+            guard stayed.contains(place) else { return false }
+            let ranks = [oldNaive, naive].map { $0.children[place]?.rank(spec.index) }
+            return ranks[0] != ranks[1]
+        }
+        add("changed") { place in
+            guard stayed.contains(place) else { return false }
+            return oldNaive.children[place]?.node != naive.children[place]?.node
+        }
+        return words
+    }
+
+    /// The index holds every child in its place, those out of sight too.
+    private mutating func wholeFault(_ children: OrderedChildren) -> String? {
+        guard let index else { return nil }
+        let walk = QueryView(everyChild.spec, children).walk(in: children)
+        if let fault = Self.fault(walk, naive.selected(everyChild), naive) {
+            return "in the index, \(fault)"
+        }
+        if index.wantsRebuild {
+            self.index = ChildIndex(
+                spec.index,
+                of: children.node,
+                sparseEntryCount: sparseEntryCount
+            )
+        }
+        return nil
     }
 }

@@ -6,14 +6,9 @@ private func node(_ json: String) throws -> Node { try Node(json: Array(json.utf
 
 private func by(_ key: String) -> QuerySpec.Index { .child(NaiveChildren.path(key)) }
 
-/// A change in words: `unchanged`, `replaced {...}` or `{"a":null,...}`.
-private func words(_ change: QueryChange) -> String {
-    switch change {
-    case .unchanged: return "unchanged"
-    case .replaced(let node): return "replaced \(json(node))"
-    case .children(let children):
-        return children.map { "\($0.key)=\(json($0.node))" }.joined(separator: " ")
-    }
+/// Changes in words: `a=null b={...}`.
+private func words(_ changes: [ViewChange]) -> String {
+    changes.map { "\($0.key)=\(json($0.new))" }.joined(separator: " ")
 }
 
 private func json(_ node: Node) -> String {
@@ -77,28 +72,28 @@ let viewCases: [ViewCase] = [
         newest3,
         abcd,
         #"{"a":{"n":1,"x":1},"b":{"n":2},"c":{"n":3},"d":{"n":4}}"#,
-        "unchanged"
+        ""
     ),
     ViewCase(
         "a child that arrives below a full window is nobody's business",
         newest3,
         abcd,
         #"{"a":{"n":1},"b":{"n":2},"c":{"n":3},"d":{"n":4},"e":{"n":0}}"#,
-        "unchanged"
+        ""
     ),
-    ViewCase("the node becomes absent", newest3, abc, "null", "replaced null"),
-    ViewCase("the node becomes a leaf", newest3, abc, "7", "replaced null"),
-    ViewCase("the node appears", newest3, "null", #"{"a":{"n":1}}"#, #"replaced {"a":{"n":1}}"#),
-    ViewCase("a leaf becomes a map", newest3, "7", #"{"a":1}"#, #"replaced {"a":1}"#),
-    ViewCase("a leaf changes", newest3, "7", "8", "unchanged"),
+    ViewCase("the node becomes absent", newest3, abc, "null", "a=null b=null c=null"),
+    ViewCase("the node becomes a leaf", newest3, abc, "7", "a=null b=null c=null"),
+    ViewCase("the node appears", newest3, "null", #"{"a":{"n":1}}"#, #"a={"n":1}"#),
+    ViewCase("a leaf becomes a map", newest3, "7", #"{"a":1}"#, "a=1"),
+    ViewCase("a leaf changes", newest3, "7", "8", ""),
     ViewCase(
         "only the node's own priority changes",
         newest3,
         abc,
         #"{"a":{"n":1},"b":{"n":2},"c":{"n":3},".priority":1}"#,
-        "unchanged"
+        ""
     ),
-    ViewCase("nothing changes", newest3, abc, abc, "unchanged"),
+    ViewCase("nothing changes", newest3, abc, abc, ""),
     ViewCase(
         "a priority moves a child in",
         QuerySpec(limit: 1, side: .last),
@@ -113,15 +108,15 @@ let viewCases: [ViewCase] = [
         from5,
         #"{"a":1,"b":6}"#,
         #"{"a":2,"b":6}"#,
-        "unchanged"
+        ""
     ),
-    ViewCase("the node with nothing in the bounds goes", from5, #"{"a":1}"#, "null", "unchanged"),
+    ViewCase("the node with nothing in the bounds goes", from5, #"{"a":1}"#, "null", ""),
     ViewCase(
         "the node with something in the bounds goes",
         from5,
         #"{"a":5}"#,
         "null",
-        "replaced null"
+        "a=null"
     ),
     ViewCase(
         "without bounds every change counts",
@@ -132,16 +127,42 @@ let viewCases: [ViewCase] = [
     ),
 ]
 
-@Test("a view reports what a commit changes for it", arguments: viewCases)
-func viewChange(_ row: ViewCase) throws {
-    let old = try node(row.old)
-    let new = try node(row.new)
-    var view = QueryView(row.spec, node: old)
-    #expect(words(view.update(old: old, new: new)) == row.change)
-    #expect(view.result(in: new) == new.filtered(by: row.spec))
+/// A node whose history a view follows, with its index.
+private struct Followed {
+    var children: OrderedChildren
+    private var index: ChildIndex?
+    private(set) var view: QueryView
+
+    init(_ spec: QuerySpec, _ node: Node) {
+        index = spec.index == .key ? nil : ChildIndex(spec.index, of: node)
+        children = OrderedChildren(node, index: index)
+        view = QueryView(spec, children)
+    }
+
+    mutating func move(to node: Node) -> [ViewChange] {
+        let differences = ChildDifference.all(from: children.node, to: node, limit: .max) ?? []
+        index?.apply(differences)
+        children = OrderedChildren(node, index: index)
+        return view.update(differences, in: children)
+    }
+
+    var result: Node { view.result(in: children) }
 }
 
-@Test("a window survives more changes in one commit than are followed one by one")
+private func filtered(_ node: Node, _ spec: QuerySpec) -> Node {
+    let children = OrderedChildren(node, of: spec)
+    return QueryView(spec, children).result(in: children)
+}
+
+@Test("a view reports what a commit changes for it", arguments: viewCases)
+func viewChange(_ row: ViewCase) throws {
+    let new = try node(row.new)
+    var followed = Followed(row.spec, try node(row.old))
+    #expect(words(followed.move(to: new)) == row.change)
+    #expect(followed.result == filtered(new, row.spec))
+}
+
+@Test("a window survives a commit that changes all children")
 func bulkChange() throws {
     var old = Node.absent
     var new = Node.absent
@@ -153,12 +174,13 @@ func bulkChange() throws {
     for index in [QuerySpec.Index.value, .key, .priority] {
         for side in [QuerySpec.Side.first, .last] {
             let spec = QuerySpec(index: index, limit: 40, side: side)
-            var view = QueryView(spec, node: old)
-            let change = view.update(old: old, new: new)
-            var client = old.filtered(by: spec)
-            apply(change, to: &client)
-            #expect(client == new.filtered(by: spec))
-            #expect(view.result(in: new) == client)
+            var followed = Followed(spec, old)
+            var client = followed.result
+            for change in followed.move(to: new) {
+                client.set(change.new, at: Path([change.key]))
+            }
+            #expect(client == filtered(new, spec))
+            #expect(followed.result == client)
         }
     }
 }
@@ -169,19 +191,47 @@ func endlessLimit(side: QuerySpec.Side) throws {
     let new = try node(abcd)
     for index in [QuerySpec.Index.key, .value, .priority, by("n")] {
         let spec = QuerySpec(index: index, limit: .max, side: side)
-        #expect(old.filtered(by: spec) == old)
-        var view = QueryView(spec, node: old)
-        #expect(words(view.update(old: old, new: new)) == #"d={"n":4}"#)
-        #expect(view.result(in: new) == new)
+        var followed = Followed(spec, old)
+        #expect(followed.result == old)
+        #expect(words(followed.move(to: new)) == #"d={"n":4}"#)
+        #expect(followed.result == new)
     }
 }
 
-/// What a client does with a change.
-func apply(_ change: QueryChange, to client: inout Node) {
-    switch change {
-    case .unchanged: break
-    case .replaced(let node): client = node
-    case .children(let children):
-        for child in children { client.set(child.node, at: Path([child.key])) }
+@Test("a view of everything takes children in key order, whatever its own order")
+func everythingByKey() throws {
+    let old = try node(#"{"a":{".value":1,".priority":5},"b":1}"#)
+    let new = try node(#"{"a":{".value":2,".priority":6},"b":1,"c":3}"#)
+    for index in [QuerySpec.Index.priority, .value, by("n")] {
+        var view = QueryView(QuerySpec(index: index), OrderedChildren(old, index: nil))
+        let children = OrderedChildren(new, index: nil)
+        let differences = try #require(ChildDifference.all(from: old, to: new, limit: 2))
+        let changes = view.update(differences, in: children)
+        #expect(words(changes) == #"a={".value":2,".priority":6} c=3"#)
+        #expect(view.result(in: children) == new)
+        var walk = view.walk(in: children)
+        var keys: [String] = []
+        while let next = walk.next() { keys.append(next.key.string) }
+        #expect(keys == ["a", "b", "c"])
+        #expect(view.events(of: changes, in: children).first?.previousKey?.string == "b")
     }
+}
+
+@Test("a walk of many children names each once, in order, and outlives commits")
+func longWalk() {
+    var list = Node.absent
+    for number in 0..<1_000 {
+        list.set(Node(integer: Int64(number * 7 % 1_000)), at: NaiveChildren.path("\(number)"))
+    }
+    var followed = Followed(QuerySpec(index: .value, limit: 900, side: .last), list)
+    var walk = followed.view.walk(in: followed.children)
+    var values: [Int64?] = []
+    var previous: Key?
+    while let next = walk.next() {
+        #expect(next.previousKey == previous)
+        previous = next.key
+        values.append(next.node.integer)
+        if values.count == 70 { _ = followed.move(to: .absent) }
+    }
+    #expect(values == (100..<1_000).map { Int64($0) })
 }

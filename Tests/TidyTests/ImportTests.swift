@@ -6,17 +6,21 @@ private let arrows: [String: Set<String>] = [
     "Queries": ["JSONTree"],
     "SecurityRules": ["JSONTree", "Queries"],
     "WireProtocol": ["JSONTree", "Queries"],
+    "EventProtocol": ["JSONTree", "Queries", "WireProtocol"],
     "Tokens": ["JSONTree", "COpenSSL"],
-    "DatabaseCore": ["JSONTree", "Queries", "SecurityRules", "WireProtocol", "Tokens"],
+    "DatabaseCore": [
+        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
+    ],
     "WriteAheadLog": ["Glibc", "Synchronization"],
     "Transport": ["CTransport", "Glibc", "Synchronization"],
     "DatabaseServer": [
-        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "Tokens", "DatabaseCore",
-        "WriteAheadLog", "Transport", "Logging", "Glibc", "Synchronization", "Dispatch",
+        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
+        "DatabaseCore", "WriteAheadLog", "Transport", "Logging", "Glibc", "Synchronization",
+        "Dispatch",
     ],
     "Simulation": [
-        "JSONTree", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
-        "Synchronization",
+        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "DatabaseCore",
+        "WriteAheadLog", "Synchronization",
     ],
     "hearth": ["DatabaseServer", "ArgumentParser", "Glibc"],
     "bench": [

@@ -154,8 +154,24 @@ let readingCases: [ReadingCase] = [
     ReadingCase(request(1, "q", #"{"p":"/a","h":null,"t":null,"q":null}"#), "1 listen /a"),
     ReadingCase(
         request(1, "q", #"{"p":"/a","h":"x","ch":{"hs":["",""],"ps":["b"]}}"#),
-        "1 listen /a h=x"
+        "1 listen /a h=x ch=/b:"
     ),
+    ReadingCase(
+        request(
+            1,
+            "q",
+            #"{"ch":{"ps":["b","c/.priority","/"],"hs":["x","y","z",""],"v":2},"p":"/a","h":"x"}"#
+        ),
+        "1 listen /a h=x ch=/b:x,/c/.priority:y,/:z"
+    ),
+    ReadingCase(request(1, "q", #"{"p":"/a","h":"x","ch":null}"#), "1 listen /a h=x"),
+    ReadingCase(
+        request(1, "q", #"{"p":"/a","h":"x","ch":{"ps":[],"hs":[""]}}"#),
+        "1 listen /a h=x ch="
+    ),
+    // Without a hash of the whole the parts say nothing; elsewhere they are passed over.
+    ReadingCase(request(1, "q", #"{"p":"/a","ch":{"ps":["b"],"hs":["y",""]}}"#), "1 listen /a"),
+    ReadingCase(request(1, "g", #"{"p":"/a","ch":5}"#), "1 get /a"),
     ReadingCase(request(1, "g", #"{"p":"/a","q":{}}"#), "1 get /a"),
     // Others.
     ReadingCase(request(1, "echo", #"{"d":{"x":[1, 2]}}"#), #"1 echo {"x":[1, 2]}"#),

@@ -18,6 +18,7 @@ struct MalformedCase: Sendable, CustomTestStringConvertible {
 }
 
 private let long = String(repeating: "k", count: 769)
+private let manyPaths = (0..<10_002).map { "\"\($0)\"" }.joined(separator: ",")
 
 let malformedCases: [MalformedCase] = [
     // Bodies.
@@ -279,6 +280,45 @@ let malformedCases: [MalformedCase] = [
         "q",
         #"{"p":"/a","q":{"sp":"\#(String(repeating: "x", count: 70_000))"}}"#,
         "a query must not be longer than 65536 bytes"
+    ),
+    // Compound hashes.
+    MalformedCase("q", #"{"p":"/a","h":"x","ch":5}"#, "`ch` must be an object"),
+    MalformedCase("q", #"{"p":"/a","h":"x","ch":{"hs":[""]}}"#, "`ps` of `ch` is missing"),
+    MalformedCase("q", #"{"p":"/a","h":"x","ch":{"ps":[]}}"#, "`hs` of `ch` is missing"),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":"b","hs":["",""]}}"#,
+        "`ps` of `ch` must be an array of strings"
+    ),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":[],"hs":[null]}}"#,
+        "`hs` of `ch` must be an array of strings"
+    ),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":["b"],"hs":[""]}}"#,
+        "`ch` has 1 paths and 1 hashes, one hash more is due"
+    ),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":[],"hs":[]}}"#,
+        "`ch` has 0 paths and 0 hashes, one hash more is due"
+    ),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":["b"],"hs":["y","z"]}}"#,
+        "the last of `hs` must be empty"
+    ),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":["b.c"],"hs":["y",""]}}"#,
+        #"bad path "b.c": a key must not contain '.'"#
+    ),
+    MalformedCase(
+        "q",
+        #"{"p":"/a","h":"x","ch":{"ps":[\#(manyPaths)],"hs":[""]}}"#,
+        "`ps` of `ch` is too long, the limit is 10000 paths"
     ),
     // Credentials.
     MalformedCase("auth", "{}", "`cred` is missing"),

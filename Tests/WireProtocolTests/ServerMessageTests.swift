@@ -8,6 +8,14 @@ private func target(_ text: String) throws -> WriteTarget { try WriteTarget(text
 
 private func encoded(_ message: ServerMessage) -> String { text(message.encoded()) }
 
+private func merge(_ start: String?, _ end: String?, _ json: String) throws -> RangeMerge {
+    let interval = LeafInterval(
+        after: try start.map { try target($0) },
+        through: try end.map { try target($0) }
+    )
+    return RangeMerge(interval: interval, node: try node(json))
+}
+
 private let newest3 = Array(#"{"i":"n","l":3,"vf":"r"}"#.utf8)
 
 /// What the server says in the transcripts, byte for byte.
@@ -114,6 +122,21 @@ func otherServerMessages() throws {
         (
             .merge(base: .root, [(try target("a/.priority"), .absent)], tag: nil),
             #"{"t":"d","d":{"a":"m","b":{"p":"","d":{"a/.priority":null}}}}"#
+        ),
+        (
+            .rangeMerge(
+                try path("a"),
+                [
+                    try merge(nil, "b", #"{"a":1}"#), try merge("b/c", "d/.priority", "null"),
+                    try merge("z", nil, "2"),
+                ],
+                tag: nil
+            ),
+            #"{"t":"d","d":{"a":"rm","b":{"p":"a","d":[{"e":"b","m":{"a":1}},{"s":"b/c","e":"d/.priority","m":null},{"s":"z","m":2}]}}}"#
+        ),
+        (
+            .rangeMerge(.root, [try merge("", nil, #"{"é":true}"#)], tag: 7),
+            #"{"t":"d","d":{"a":"rm","b":{"p":"","d":[{"s":"/","m":{"é":true}}],"t":7}}}"#
         ),
         (
             .reply(0, .text("unauthenticated")),

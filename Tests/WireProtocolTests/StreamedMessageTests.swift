@@ -44,6 +44,26 @@ func sameFrames() throws {
     }
 }
 
+@Test("a streamed range merge has the frames of the same message made whole")
+func rangeMergeFrames() throws {
+    let nodes = [
+        wideNode(900, "aé\u{FFFF}\u{1F600}"), .absent, Node(integer: 5),
+        Node(string: String(repeating: "é", count: 60_000)), wideNode(3, "x"),
+    ]
+    for count in 1...nodes.count {
+        let merges = try nodes.prefix(count).enumerated().map { index, node in
+            let start = index == 0 ? nil : try WriteTarget("k\(index)/x")
+            let interval = LeafInterval(after: start, through: try WriteTarget("k\(index + 1)"))
+            return RangeMerge(interval: interval, node: node)
+        }
+        for stepByteCount in [1, 1_000, 65_536] {
+            let whole = ServerMessage.rangeMerge(try path("room/a"), merges, tag: 3).encoded()
+            let streamed = StreamedMessage.rangeMerge(try path("room/a"), merges, tag: 3)
+            #expect(try play(streamed, stepByteCount) == WireProtocolTests.frames(whole))
+        }
+    }
+}
+
 @Test("the byte count is known when measuring is done")
 func byteCount() throws {
     let node = wideNode(500, "text")

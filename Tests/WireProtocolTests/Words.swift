@@ -31,7 +31,8 @@ private func words(_ action: ClientRequest.Action) -> String {
     case .appCheck: "appCheck"
     case .unAppCheck: "unAppCheck"
     case .listen(let target, let tag, let hash):
-        "listen \(words(target))\(words("t", tag))\(words("h", hash))"
+        "listen \(words(target))\(words("t", tag))\(words("h", hash?.hash))"
+            + words("ch", hash?.compound.map(words))
     case .unlisten(let target, let tag): "unlisten \(words(target))\(words("t", tag))"
     case .get(let target): "get \(words(target))"
     case .put(let target, let draft, let hash):
@@ -49,6 +50,10 @@ private func words(_ action: ClientRequest.Action) -> String {
 
 private func words<T>(_ name: String, _ value: T?) -> String {
     value.map { " \(name)=\($0)" } ?? ""
+}
+
+private func words(_ compound: CompoundHash) -> String {
+    zip(compound.ends, compound.hashes).map { "\($0):\($1)" }.joined(separator: ",")
 }
 
 private func words(_ credential: Credential) -> String {

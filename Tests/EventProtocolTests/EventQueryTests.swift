@@ -1,7 +1,7 @@
+import EventProtocol
 import JSONTree
 import Queries
 import Testing
-import WireProtocol
 
 @Suite("queries of the plain event protocol")
 struct EventQueryTests {
@@ -19,8 +19,8 @@ struct EventQueryTests {
             #"{"orderByKey":true,"startAfter":"a","endBefore":"c"}"#,
             QuerySpec(
                 index: .key,
-                start: .init(value: Node(string: "a"), key: .maximum, isInclusive: false),
-                end: .init(value: Node(string: "c"), key: .minimum, isInclusive: false),
+                start: .init(value: Node(string: "a"), isInclusive: false),
+                end: .init(value: Node(string: "c"), isInclusive: false),
             )
         ),
         (

@@ -1,0 +1,326 @@
+import EventProtocol
+import JSONTree
+import Queries
+import SecurityRules
+import WireProtocol
+
+/// Requests of the plain event protocol, strictly in order for each connection.
+extension DatabaseEngine {
+    /// Whether a session may begin in this database: it exists, or naming it makes it.
+    package func serves(_ id: DatabaseID) -> Bool {
+        databases[id] != nil || policy.createsDatabases && databases.count < Limits.databases
+    }
+
+    func answer(
+        _ request: EventRequest,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        guard let id = request.id else {
+            if case .refused(let error) = request.action {
+                session.database.reply(nil, .refused(error), to: session, &effects)
+            }
+            return
+        }
+        guard let reply = reply(to: request, id, session, now, &effects) else { return }
+        session.database.reply(id, reply, to: session, &effects)
+    }
+
+    /// The answer to a request; nil when it comes later.
+    private func reply(
+        to request: EventRequest,
+        _ id: Int64,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply? {
+        switch request.action {
+        case .ping:
+            return .pong(now: now)
+        case .auth(let token):
+            authenticate(token, override: nil, request: id, session, &effects)
+            return nil
+        case .unauth:
+            become(.nobody, nil, session, now, &effects)
+            return .done
+        case .observe(let observation):
+            return observe(observation, request, session, now, &effects)
+        case .unobserve(let observer):
+            guard let listen = session.listens[.observer(observer)] else {
+                return .refused(.unknownObserver, "No observer has the id \(observer).")
+            }
+            session.database.remove(listen)
+            return .done
+        case .get(let path, let query, let isExport):
+            return get(path, query, isExport, request, id, session, now, &effects)
+        case .set(let target, let draft, let tag?):
+            return set(target, draft, ifMatch: tag, id, session, now, &effects)
+        case .remove(let target, let tag?):
+            return set(target, Draft(.absent), ifMatch: tag, id, session, now, &effects)
+        case .set(let target, let draft, nil):
+            return put(target, draft, session, now, &effects)
+        case .remove(let target, nil):
+            return put(target, Draft(.absent), session, now, &effects)
+        case .push(let path, let key, let draft):
+            let target = WriteTarget(path: path.appending(key), isPriority: false)
+            let reply = put(target, draft, session, now, &effects)
+            if case .written = reply { return .pushed(key) }
+            return reply
+        case .update(let base, let entries):
+            let write = Write(
+                entries: entries,
+                base: base,
+                identity: session.identity,
+                writer: session
+            )
+            return reply(for: perform(write, session.database, now, &effects))
+        case .onDisconnectSet(let target, let draft):
+            let entry = MergeEntry(target: target, draft: draft)
+            return reply(for: storeOnDisconnect([entry], session, now, &effects))
+        case .onDisconnectUpdate(_, let entries):
+            return reply(for: storeOnDisconnect(entries, session, now, &effects))
+        case .onDisconnectCancel(let target):
+            return reply(for: cancelOnDisconnect(target, session, now, &effects))
+        case .refused(let error):
+            return .refused(error)
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Registers an observer and sends the events that lead to the present, before the answer.
+    private func observe(
+        _ observation: Observation,
+        _ request: EventRequest,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply? {
+        let database = session.database
+        let name = Listen.Name.observer(observation.id)
+        if session.listens[name] != nil {
+            return .refused(.idInUse, "An observer has the id \(observation.id) already.")
+        }
+        let asked = Database.ListenRequest(
+            name: name,
+            path: observation.path,
+            query: observation.query,
+            number: observation.id,
+            encoding: .events(observation.events, isExport: observation.isExport),
+        )
+        switch database.register(asked, session, id: nextListen(), now: now) {
+        case .denied:
+            counts.refusedReads += 1
+            return .denied
+        case .refused(let text):
+            return .refused(.tooManyObservers, text)
+        case .mustWait(let need):
+            wait(for: need, in: database, .message(.events(request), session), &effects)
+            return nil
+        case .registered(let listen, let isIndexed):
+            database.tellPresent(listen, since: nil, &effects)
+            return .observing(warning: isIndexed ? nil : .noIndex)
+        }
+    }
+
+    private func get(
+        _ path: Path,
+        _ query: QuerySpec,
+        _ isExport: Bool,
+        _ request: EventRequest,
+        _ id: Int64,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply? {
+        let database = session.database
+        switch database.read(path, query, as: session.identity, now: now) {
+        case .mustWait(let need):
+            wait(for: need, in: database, .message(.events(request), session), &effects)
+            return nil
+        case .denied:
+            counts.refusedReads += 1
+            return .denied
+        case .notIndexed(let text):
+            return .refused(.indexNotDefined, text)
+        case .value(let node):
+            guard query == .everything else { return .value(node, nil, isExport: isExport) }
+            if node.isLarge(from: policy.nodesHashedAtOnce) {
+                askHash(of: node, .tag(id, isExport: isExport), session, &effects)
+                return nil
+            }
+            return .value(node, EntityTag(node), isExport: isExport)
+        }
+    }
+
+    // MARK: - Writing
+
+    private func put(
+        _ target: WriteTarget,
+        _ draft: Draft,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply {
+        let write = Write.put(target, draft, as: session.identity, by: session)
+        return reply(for: perform(write, session.database, now, &effects))
+    }
+
+    /// A set that counts only if the client saw what is there.
+    private func set(
+        _ target: WriteTarget,
+        _ draft: Draft,
+        ifMatch tag: EntityTag,
+        attempt: Int = 1,
+        _ id: Int64,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply? {
+        let node = session.database.root.descendant(at: target.path)
+        let current = target.isPriority ? node.priority : node
+        if current.isLarge(from: policy.nodesHashedAtOnce) {
+            let set = Session.TaggedSet(
+                target: target,
+                draft: draft,
+                tag: tag,
+                attempt: attempt
+            )
+            askHash(of: current, .set(id, set), session, &effects)
+            return nil
+        }
+        return set(target, draft, ifMatch: tag, current, EntityTag(current), session, now, &effects)
+    }
+
+    /// Sets what has been compared, or says what is there instead.
+    private func set(
+        _ target: WriteTarget,
+        _ draft: Draft,
+        ifMatch tag: EntityTag,
+        _ current: Node,
+        _ currentTag: EntityTag,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply {
+        if currentTag != tag {
+            // What is there, and even that it is something else, is for those alone who may know.
+            let write = Write.put(target, draft, as: session.identity, by: session)
+            guard session.database.allows(write, now: now) else { return .denied }
+            let outcome = session.database.read(
+                target.path,
+                .everything,
+                as: session.identity,
+                now: now
+            )
+            guard case .value = outcome else { return .denied }
+            return .mismatch(current, currentTag)
+        }
+        let reply = put(target, draft, session, now, &effects)
+        guard case .written = reply else { return reply }
+        let written = session.database.root.descendant(at: target.path)
+        let value = target.isPriority ? written.priority : written
+        // A tag that takes long to work out is had by reading.
+        if value.isLarge(from: policy.nodesHashedAtOnce) { return .written(nil) }
+        return .written(EntityTag(value))
+    }
+
+    /// Goes on with a set whose comparison was too large for the loop: nil when what was hashed is there
+    /// no longer, and it is compared anew.
+    func compared(
+        _ asked: Session.TaggedSet,
+        _ compared: Node,
+        _ tag: EntityTag,
+        _ id: Int64,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) -> EventReply? {
+        let (target, draft) = (asked.target, asked.draft)
+        let node = session.database.root.descendant(at: target.path)
+        let current = target.isPriority ? node.priority : node
+        // Another tag is an answer whatever came later.
+        if asked.tag != tag || current.isIdentical(to: compared) {
+            return set(target, draft, ifMatch: asked.tag, compared, tag, session, now, &effects)
+        }
+        if asked.attempt >= Limits.comparisons {
+            return .refused(.unavailable, "The data changes faster than it can be compared.")
+        }
+        let attempt = asked.attempt + 1
+        return set(
+            target,
+            draft,
+            ifMatch: asked.tag,
+            attempt: attempt,
+            id,
+            session,
+            now,
+            &effects
+        )
+    }
+
+    // MARK: - Answers
+
+    private func reply(for outcome: WriteOutcome) -> EventReply {
+        switch outcome {
+        case .done: .written(nil)
+        case .denied: .denied
+        case .refused(let refusal): .refused(refusal.eventCode, refusal.text)
+        }
+    }
+
+    /// What the wire protocol says of an on-disconnect write, in the words of this one.
+    private func reply(for body: ReplyBody) -> EventReply {
+        guard case .refused(let status, let text) = body else { return .done }
+        switch status {
+        case .permissionDenied: return .denied
+        case .unavailable: return .refused(.unavailable, text)
+        default: return .refused(.tooManyWrites, text)
+        }
+    }
+}
+
+extension Database {
+    /// Whether the rules allow a write, which is not done.
+    fileprivate func allows(_ write: Write, now: Timestamp) -> Bool {
+        if write.identity.isAdmin { return true }
+        let time = commitTime(now)
+        let (newRoot, _) = resolve(write.entries, at: time)
+        let request = RulesRequest(root: root, auth: write.identity.auth, now: time)
+        let decision = rules.decideWrite(
+            write.entries.map(\.target),
+            newRoot: newRoot,
+            request,
+            recording: Recording()
+        )
+        return decision.isAllowed
+    }
+}
+
+extension EventReply {
+    static let denied = EventReply.refused(
+        .permissionDenied,
+        "The rules do not allow it."
+    )
+
+    static func refused(_ code: EventErrorCode, _ text: String) -> EventReply {
+        .refused(EventError(code, text))
+    }
+}
+
+extension RequestRefusal {
+    fileprivate var eventCode: EventErrorCode {
+        switch self {
+        case .noSpace, .logBehind, .busy: .unavailable
+        case .tooDeep: .tooDeep
+        case .tooManyEntries: .tooManyWrites
+        case .tooLarge: .tooBig
+        }
+    }
+}
+
+extension EntityTag {
+    /// The tag of a node, which must be short to hash.
+    fileprivate init(_ node: Node) { self.init(hash: node.hash(.priority)) }
+}

@@ -1,0 +1,76 @@
+import EventProtocol
+import JSONTree
+import Queries
+import WireProtocol
+
+/// What is worked out away from the loop, and goes on here.
+extension DatabaseEngine {
+    /// Asks for the hash of a large node; the connection's later messages wait for it.
+    func askHash(
+        of node: Node,
+        _ use: Session.HashUse,
+        _ session: Session,
+        _ effects: inout [Effect]
+    ) {
+        let inquiry = nextInquiry()
+        session.waiting = .hash(inquiry, node, use)
+        inquiringSessions[inquiry] = session
+        effects.append(.work(inquiry, .hash(node)))
+    }
+
+    /// Goes on with what waited for long work.
+    func worked(
+        _ inquiry: InquiryID,
+        _ result: LongResult,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        if let (database, kept) = inquiringIndexes.removeValue(forKey: inquiry) {
+            var index: ChildIndex?
+            if case .index(let built) = result { index = built }
+            built(index, kept, of: database, now, &effects)
+            return
+        }
+        guard let session = inquiringSessions.removeValue(forKey: inquiry) else { return }
+        if case .comparison(inquiry, let listen) = session.waiting {
+            session.waiting = nil
+            var comparison = ListenComparison.different
+            if case .compared(let found) = result { comparison = found }
+            compared(listen, comparison, session, now, &effects)
+            receiveParked(session, now, &effects)
+            return
+        }
+        guard case .hash(inquiry, let node, let use) = session.waiting else { return }
+        session.waiting = nil
+        var hash: String?
+        if case .hash(let found) = result { hash = found }
+        hashed(node, hash, use, session, now, &effects)
+        receiveParked(session, now, &effects)
+    }
+
+    /// The hash of a large node is there; nil when too much waited for it to be worked out.
+    private func hashed(
+        _ node: Node,
+        _ hash: String?,
+        _ use: Session.HashUse,
+        _ session: Session,
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) {
+        let reply: EventReply?
+        switch use {
+        case .put(let request, let put):
+            compared(put, node, hash, request, session, now, &effects)
+            return
+        case _ where hash == nil:
+            reply = .refused(.unavailable, RequestRefusal.busy.text)
+        case .tag(_, let isExport):
+            reply = .value(node, EntityTag(hash: hash ?? ""), isExport: isExport)
+        case .set(let request, let set):
+            let tag = EntityTag(hash: hash ?? "")
+            reply = compared(set, node, tag, request, session, now, &effects)
+        }
+        guard let reply else { return }
+        session.database.reply(use.request, reply, to: session, &effects)
+    }
+}

@@ -1,0 +1,240 @@
+import DatabaseCore
+import Glibc
+import JSONTree
+import Logging
+import SecurityRules
+import Synchronization
+import Tokens
+
+@testable import DatabaseServer
+@testable import Transport
+
+/// A whole server on the process's loop, in memory, with open rules, that notes what it is told.
+final class ServedDatabase: Sendable {
+    let watch: LoopWatch
+    let listener: Listener
+    let port: Int
+
+    init(_ configure: (inout TransportConfiguration) -> Void = { _ in }) throws {
+        var transport = TransportConfiguration()
+        transport.port = 0
+        configure(&transport)
+        let settings = transport
+        let verifier = try TokenVerifier(Configuration.TokenSettings(), .development)
+        let made = onLoop { () -> Result<(LoopWatch, Listener), TransportError> in
+            let server = ServedDatabase.server(verifier)
+            let watch = LoopWatch(server)
+            do throws(TransportError) {
+                let listener = try Listener(settings, application: watch)
+                server.listener = listener
+                watch.listener = listener
+                return .success((watch, listener))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let (watch, listener) = try made.get()
+        self.watch = watch
+        self.listener = listener
+        port = onLoop { listener.port }
+    }
+
+    deinit {
+        let (listener, watch) = (listener, watch)
+        EventLoop.shared.enqueue {
+            listener.drain(within: .zero) { _ in watch.server.workers.stop() }
+        }
+    }
+
+    @LoopActor
+    private static func server(_ verifier: TokenVerifier) -> Server {
+        var configuration = Configuration()
+        configuration.mode = .development
+        configuration.storage = .memory
+        let box = Box()
+        let reports = CommitWriter.Reports(
+            flushed: { commits in EventLoop.shared.enqueue { box.server?.flushed(commits) } },
+            space: { _ in },
+            failed: { error in preconditionFailure("there is no log: \(error)") }
+        )
+        let policy = EnginePolicy(
+            databases: [DatabaseID("main")],
+            createsDatabases: true,
+            defaultRules: .open
+        )
+        let server = Server(
+            engine: DatabaseEngine(policy),
+            configuration: configuration,
+            commits: CommitWriter(nil, reports),
+            checkpointer: nil,
+            workers: Workers(),
+            credentials: CredentialDesk(
+                check: CredentialCheck(adminSecret: nil, mode: .development),
+                verifier: verifier
+            ),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        box.server = server
+        return server
+    }
+
+    @LoopActor
+    private final class Box {
+        weak var server: Server?
+
+        nonisolated init() {}
+    }
+
+    /// Writes a value of the database `main`, as an admin.
+    func put(_ json: String, at path: String = "") throws {
+        let draft = try Draft(json: Array(json.utf8))
+        let place = try Path(path)
+        let server = watch.server
+        onLoop {
+            let request = Request(
+                database: DatabaseID("main"),
+                credential: .admin(override: nil),
+                operation: .put(WriteTarget(path: place), draft)
+            )
+            // Nobody waits for the answer.
+            server.step(.requested(request, id: RequestID(0)))
+        }
+    }
+
+    func client(receiveBuffer: Int32? = nil) throws -> WireClient {
+        try WireClient(port, receiveBuffer: receiveBuffer)
+    }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable @LoopActor (LoopWatch) -> Value) -> Value
+    {
+        let watch = watch
+        return onLoop { body(watch) }
+    }
+}
+
+/// Stands between the transport and a server and notes, turn by turn, what passes.
+@LoopActor
+final class LoopWatch: TransportApplication {
+    /// One message from the connection that was opened as the so-manieth.
+    struct Message {
+        let turn: Int
+        let connection: Int
+        let byteCount: Int
+    }
+
+    let server: Server
+    var listener: Listener?
+    private(set) var sockets: [WebSocketConnection] = []
+    private(set) var messages: [Message] = []
+    private(set) var causes: [WebSocketConnection.CloseCause] = []
+    /// The most bytes that sockets took in one turn.
+    private(set) var mostSentByteCount = 0
+    private var sentByteCount = 0
+
+    init(_ server: Server) {
+        self.server = server
+    }
+
+    func judge(_ head: RequestHead) -> Verdict { server.judge(head) }
+
+    func opened(_ connection: WebSocketConnection, _ head: RequestHead) {
+        sockets.append(connection)
+        server.opened(connection, head)
+    }
+
+    func received(_ connection: WebSocketConnection, _ message: [UInt8]) {
+        messages.append(
+            Message(
+                turn: EventLoop.shared.counters.turnCount,
+                connection: sockets.firstIndex { $0 === connection } ?? -1,
+                byteCount: message.count
+            )
+        )
+        server.received(connection, message)
+    }
+
+    func closed(_ connection: WebSocketConnection) {
+        if let cause = connection.closeCause { causes.append(cause) }
+        server.closed(connection)
+    }
+
+    func request(_ exchange: HTTPExchange) { server.request(exchange) }
+
+    func aborted(_ exchange: HTTPExchange) { server.aborted(exchange) }
+
+    func turnEnded() {
+        server.turnEnded()
+        let sent = listener?.counters.sentByteCount ?? 0
+        mostSentByteCount = max(mostSentByteCount, sent - sentByteCount)
+        sentByteCount = sent
+    }
+
+    /// Messages of one connection before the first of another.
+    func messageCount(of connection: Int, beforeFirstOf other: Int) -> Int? {
+        guard let end = messages.firstIndex(where: { $0.connection == other }) else { return nil }
+        return messages[..<end].count { $0.connection == connection }
+    }
+
+    /// The most messages that one connection gave in one turn.
+    func mostMessages(of connection: Int) -> Int {
+        var countByTurn: [Int: Int] = [:]
+        for message in messages where message.connection == connection {
+            countByTurn[message.turn, default: 0] += 1
+        }
+        return countByTurn.values.max() ?? 0
+    }
+
+    func forgetMessages() { messages = [] }
+}
+
+/// Runs `body` on the loop and waits for its result, from a test's own thread.
+func onLoop<Result: Sendable>(_ body: @escaping @Sendable @LoopActor () -> Result) -> Result {
+    EventLoop.shared.startThread()
+    let value = Mutex<Result?>(nil)
+    let done = Gate()
+    EventLoop.shared.enqueue {
+        let result = body()
+        value.withLock { $0 = result }
+        done.open()
+    }
+    done.wait()
+    guard let result = value.withLock({ $0 }) else { preconditionFailure("done before") }
+    return result
+}
+
+/// Keeps the loop from looking at sockets until `body` is done.
+func holdingLoop(_ body: () throws -> Void) rethrows {
+    let isHeld = Gate()
+    let gate = Gate()
+    EventLoop.shared.enqueue {
+        isHeld.open()
+        gate.wait()
+    }
+    isHeld.wait()
+    defer { gate.open() }
+    try body()
+}
+
+/// What one thread waits for and another opens. Waiting more than 20 seconds is a bug.
+final class Gate: @unchecked Sendable {
+    // Owned by this object; the semaphore synchronises itself.
+    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(handle, 0, 0) }
+
+    deinit {
+        sem_destroy(handle)
+        handle.deallocate()
+    }
+
+    func open() { sem_post(handle) }
+
+    func wait() {
+        var deadline = timespec()
+        clock_gettime(CLOCK_REALTIME, &deadline)
+        deadline.tv_sec += 20
+        while sem_timedwait(handle, &deadline) != 0 {
+            precondition(errno == EINTR, "waited too long for the loop")
+        }
+    }
+}
