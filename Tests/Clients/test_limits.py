@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import socket
+import time
 import subprocess
 import sys
 
@@ -188,8 +189,11 @@ def test_a_flood_of_connections_that_come_and_go_leaves_nothing_behind(dev):
         with socket.create_connection(("127.0.0.1", dev.port)) as peer:
             peer.sendall(starts[n % len(starts)])
     assert dev.put("/b.json", 1).status == 200
-    descriptors = len(os.listdir(f"/proc/{dev.process.pid}/fd"))
-    assert descriptors < 200
+    # A turn of the loop closes some; what has come last may still be open.
+    deadline = time.monotonic() + 10
+    while (descriptors := len(os.listdir(f"/proc/{dev.process.pid}/fd"))) >= 60:
+        assert time.monotonic() < deadline, f"{descriptors} descriptors are open"
+        time.sleep(0.01)
     assert dev.get("/.json").json == {"b": 1}
 
 
