@@ -71,16 +71,17 @@ static void read_until(int socket, const char *mark) {
 
 /* MARK: WebSocket */
 
-/* A masked text frame (RFC 6455, 5.2) with a mask of zeros, which leaves the text as it is. */
-static size_t make_frame(char *out, const char *text, size_t count) {
+size_t make_frame(char *out, const char *text, size_t count) {
     size_t head = 0;
     out[head++] = (char)0x81;
     if (count < 126) {
         out[head++] = (char)(0x80 | count);
-    } else {
+    } else if (count < 65536) {
         out[head++] = (char)(0x80 | 126);
         out[head++] = (char)(count >> 8);
         out[head++] = (char)(count & 255);
+    } else {
+        die("a frame of more than 64 KiB");
     }
     memset(out + head, 0, 4);
     memcpy(out + head + 4, text, count);

@@ -10,6 +10,7 @@
  *     fill     one writer, --messages of its own keys, 512 under way
  *     idle     --clients listeners that hear nothing: resident bytes of --pid for each, and its
  *              processor time over --seconds
+ *     timelines, indexed, filtered: see timelines.c and queries.c
  *
  * Other options: --topic NAME, --payload BYTES (104 to 4096), --rotation CHILDREN.
  * A run that makes no progress for 15 s fails. Compare medians and ratios of several interleaved
@@ -32,22 +33,10 @@ enum {
     EVENTS_MAX = 512,
     FILL_DEPTH = 512,
     BUFFER_SIZE = 1 << 20,
-    STALL_SECONDS = 15,
     /* Room kept free behind what one turn puts into the send buffer. */
     SEND_BUFFER = 1 << 17,
     SEND_FULL = SEND_BUFFER - REQUEST_MAX,
 };
-
-typedef struct {
-    target target;
-    int clients;
-    long messages;
-    int window;
-    double rate;
-    double seconds;
-    /* The server's process, or 0. */
-    int pid;
-} options;
 
 typedef struct {
     int socket;
@@ -60,57 +49,8 @@ typedef struct {
     int first, last;
 } client;
 
-/* MARK: Figures */
-
-static struct {
-    /* Tenths of a microsecond. */
-    uint32_t *samples;
-    size_t count, capacity;
-} latencies;
-
-static void record_latency(uint64_t nanoseconds) {
-    if (latencies.count == latencies.capacity) {
-        latencies.capacity = latencies.capacity ? latencies.capacity * 2 : 1 << 16;
-        latencies.samples = realloc(latencies.samples, latencies.capacity * sizeof(uint32_t));
-        if (!latencies.samples) die("memory");
-    }
-    uint64_t tenths = nanoseconds / 100;
-    latencies.samples[latencies.count++] = tenths > UINT32_MAX ? UINT32_MAX : (uint32_t)tenths;
-}
-
-static int ascending(const void *a, const void *b) {
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
-}
-
-static double latency_us(double share) {
-    if (latencies.count == 0) return 0;
-    size_t index = (size_t)(share * (double)latencies.count);
-    if (index >= latencies.count) index = latencies.count - 1;
-    return latencies.samples[index] / 10.0;
-}
-
-/* Processor time of a process and all its threads, in seconds. */
-static double processor_seconds(int pid) {
-    clockid_t clock;
-    struct timespec time;
-    if (pid == 0) return 0;
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) {
-        die("--pid is no process");
-    }
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* Bytes of a process that are in memory. */
-static double resident_bytes(int pid) {
-    char path[64];
-    long pages = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", pid);
-    FILE *file = fopen(path, "r");
-    if (!file || fscanf(file, "%*d %ld", &pages) != 1) die("--pid is no process");
-    fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
+/* From write to listener, or from write to answer. */
+static samples latencies;
 
 /* MARK: Reading */
 
@@ -140,7 +80,7 @@ static long count_marks(client *client, const char *mark, int is_stamped) {
             if (offset + wanted > count) break;
             if (is_stamped) {
                 uint64_t stamp = stamp_after(found);
-                if (stamp != 0 && stamp <= now) record_latency(now - stamp);
+                if (stamp != 0 && stamp <= now) add_sample(&latencies, now - stamp);
             }
             marks++;
             used = offset + wanted;
@@ -235,13 +175,12 @@ static void run_fanout(const options *options, const char *mode) {
     }
     double seconds = (double)(last - start) / 1e9;
     processor = processor_seconds(options->pid) - processor;
-    qsort(latencies.samples, latencies.count, sizeof(uint32_t), ascending);
     printf("{\"mode\":\"%s\",\"listeners\":%d,\"messages\":%ld,\"window\":%d,\"deliveries\":%ld,"
            "\"seconds\":%.3f,\"deliveries_per_s\":%.0f,\"server_us_per_delivery\":%.3f,"
            "\"p50_us\":%.1f,\"p99_us\":%.1f}\n",
            mode, options->clients, options->messages, options->window, received, seconds,
-           (double)received / seconds, processor * 1e6 / (double)received, latency_us(0.5),
-           latency_us(0.99));
+           (double)received / seconds, processor * 1e6 / (double)received, sample_us(&latencies, 0.5),
+           sample_us(&latencies, 0.99));
 }
 
 /* MARK: Acknowledged writes */
@@ -296,7 +235,7 @@ static void run_writes(const options *options, const char *mode, int depth) {
             client *writer = &writers[number];
             long answers = count_marks(writer, mark, 0);
             for (long answer = 0; answer < answers; answer++) {
-                record_latency(now - writer->sent_at[writer->first]);
+                add_sample(&latencies, now - writer->sent_at[writer->first]);
                 writer->first = (writer->first + 1) % (depth + 1);
             }
             answered += answers;
@@ -308,11 +247,10 @@ static void run_writes(const options *options, const char *mode, int depth) {
     }
     double seconds = (double)(now_ns() - start) / 1e9;
     processor = processor_seconds(options->pid) - processor;
-    qsort(latencies.samples, latencies.count, sizeof(uint32_t), ascending);
     printf("{\"mode\":\"%s\",\"writers\":%d,\"depth\":%d,\"writes\":%ld,\"seconds\":%.2f,"
            "\"writes_per_s\":%.0f,\"server_us_per_write\":%.3f,\"p50_us\":%.1f,\"p99_us\":%.1f}\n",
            mode, options->clients, depth, answered, seconds, (double)answered / seconds,
-           processor * 1e6 / (double)answered, latency_us(0.5), latency_us(0.99));
+           processor * 1e6 / (double)answered, sample_us(&latencies, 0.5), sample_us(&latencies, 0.99));
 }
 
 /* MARK: Idle listeners */
@@ -351,11 +289,12 @@ static options parse(int argc, char **argv) {
         {"clients", 1, 0, 'c'}, {"messages", 1, 0, 'm'}, {"window", 1, 0, 'w'},
         {"rate", 1, 0, 'r'},    {"seconds", 1, 0, 's'},  {"pid", 1, 0, 'p'},
         {"topic", 1, 0, 't'},   {"payload", 1, 0, 'b'},  {"rotation", 1, 0, 'o'},
+        {"listens", 1, 0, 'l'},
         {0, 0, 0, 0},
     };
     options options = {
         .target = {.topic = "bench", .payload = 150, .rotation = 1000},
-        .clients = 1, .window = 1, .seconds = 2,
+        .clients = 1, .listens = 1, .window = 1, .seconds = 2,
     };
     if (argc < 4) explain("MODE, the protocol and PORT are needed");
     if (strcmp(argv[2], "hearth") == 0) options.target.protocol = HEARTH;
@@ -374,6 +313,7 @@ static options parse(int argc, char **argv) {
         case 'p': options.pid = atoi(optarg); break;
         case 't': options.target.topic = optarg; break;
         case 'b': options.target.payload = atoi(optarg); break;
+        case 'l': options.listens = atoi(optarg); break;
         case 'o': options.target.rotation = atol(optarg); break;
         default: explain("an option is unknown");
         }
@@ -382,7 +322,7 @@ static options parse(int argc, char **argv) {
         explain("--payload is 104 to 4096");
     }
     if (strlen(options.target.topic) > 100) explain("--topic has at most 100 characters");
-    if (options.clients < 1 || options.window < 1 || options.seconds <= 0
+    if (options.clients < 1 || options.listens < 1 || options.window < 1 || options.seconds <= 0
         || options.target.rotation < 1) {
         explain("numbers are positive");
     }
@@ -410,6 +350,15 @@ int main(int argc, char **argv) {
     } else if (strcmp(mode, "idle") == 0) {
         if (options.clients < 5) explain("idle needs --clients, at least 5");
         run_idle(&options);
+    } else if (strcmp(mode, "timelines") == 0) {
+        if (options.messages < 1) explain("timelines needs --messages");
+        run_timelines(&options);
+    } else if (strcmp(mode, "indexed") == 0) {
+        if (options.messages < 1) explain("indexed needs --messages");
+        run_indexed(&options);
+    } else if (strcmp(mode, "filtered") == 0) {
+        if (options.messages < 1) explain("filtered needs --messages");
+        run_filtered(&options);
     } else {
         explain("there is no such MODE");
     }
