@@ -95,8 +95,7 @@ extension Database {
         _ step: NodeStep,
         _ effects: inout [Effect]
     ) {
-        let children = view.children(of: step.new)
-        view.window?.reset(to: children)
+        view.window?.reset(to: view.children(of: step.new))
         guard let before, let after = view.shownChildren(of: step.new) else { return }
         switch view.encoding {
         case .wire:
@@ -168,11 +167,9 @@ extension View {
     /// The receivers by tag, those without one first, tags in ascending order.
     fileprivate var receiversByTag: [(tag: Int64?, connections: [ConnectionID])] {
         if numbered.isEmpty { return plain.isEmpty ? [] : [(nil, plain.all)] }
-        var groups: [Int64: [ConnectionID]] = [:]
-        for receiver in numbered.all {
-            groups[receiver.number, default: []].append(receiver.connection)
+        let tagged = NumberedReceiver.byNumber(numbered.all).map {
+            (tag: Optional($0.number), connections: $0.connections)
         }
-        let tagged = groups.keys.sorted().map { (Optional($0), groups[$0] ?? []) }
         return plain.isEmpty ? tagged : [(nil, plain.all)] + tagged
     }
 }

@@ -140,18 +140,6 @@ extension Database {
     }
 }
 
-extension NumberedReceiver {
-    /// The connections that share a number, by number.
-    fileprivate static func byNumber(
-        _ receivers: [NumberedReceiver]
-    ) -> [(number: Int64, connections: [ConnectionID])] {
-        let connections = Dictionary(grouping: receivers, by: \.number)
-        return connections.keys.sorted().map { number in
-            (number, (connections[number] ?? []).map(\.connection))
-        }
-    }
-}
-
 extension ObserverEvent {
     init(_ event: ChildEvent) {
         self =

@@ -165,7 +165,7 @@ extension DatabaseEngine {
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) -> ReplyBody {
-        if let hash, !session.database.root.descendant(at: base).hasHash(hash) {
+        if let hash, !session.database.root.descendant(at: base).matches(hash: hash) {
             return .stale
         }
         let write = Write(
@@ -215,7 +215,7 @@ extension DatabaseEngine {
             return
         }
         let body: ReplyBody
-        if current.hasHash(hash) {
+        if current.matches(hash: hash) {
             let write = Write.put(target, draft, as: session.identity, by: session)
             body = replyBody(for: perform(write, session.database, now, &effects))
         } else {
@@ -315,10 +315,5 @@ extension Node {
     /// another one. O(nodeCount).
     func isLarge(from nodeCount: Int) -> Bool {
         isMap && weight(upTo: nodeCount) >= nodeCount
-    }
-
-    /// Whether a client that sent `hash` saw this node; iOS orders the children of some nodes by key.
-    func hasHash(_ hash: String) -> Bool {
-        matches(hash: hash)
     }
 }

@@ -60,6 +60,18 @@ package struct NumberedReceiver: Equatable, Sendable {
     }
 }
 
+extension NumberedReceiver {
+    /// The connections that share a number, numbers in ascending order.
+    static func byNumber(
+        _ receivers: [NumberedReceiver]
+    ) -> [(number: Int64, connections: [ConnectionID])] {
+        let groups = Dictionary(grouping: receivers, by: \.number)
+        return groups.keys.sorted().map { number in
+            (number, (groups[number] ?? []).map(\.connection))
+        }
+    }
+}
+
 /// Why the server ends a connection.
 package enum CloseReason: Sendable, Equatable {
     /// A new connection named this session as its last one.

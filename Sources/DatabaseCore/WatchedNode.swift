@@ -41,20 +41,9 @@ final class WatchedNode {
         places[key].map { views[$0] }
     }
 
-    func index(_ order: QuerySpec.Index) -> KeptIndex? {
-        indexes.first { $0.need.order == order }
-    }
-
     func add(_ index: KeptIndex) { indexes.append(index) }
 
     func remove(_ index: KeptIndex) { indexes.removeAll { $0 === index } }
-
-    /// The children of `node`, a state of this one, as `order` has them; nil stands for key order.
-    ///
-    /// The index of that order must be ready and of that state.
-    func children(of node: Node, in order: QuerySpec.Index?) -> OrderedChildren {
-        OrderedChildren(node, index: order.flatMap { index($0)?.ready })
-    }
 }
 
 /// What the views of one node differ in.
