@@ -43,6 +43,7 @@ let package = Package(
             pkgConfig: "libwebsockets",
             providers: [.apt(["libwebsockets-dev"])],
         ),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
         .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
@@ -63,6 +64,8 @@ let package = Package(
             swiftSettings: pure,
         ),
         .target(name: "WriteAheadLog", swiftSettings: strict),
+        .target(name: "Files", swiftSettings: strict),
+        .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
         .target(
             name: "CTransport",
             dependencies: ["CLibwebsockets"],
@@ -138,6 +141,8 @@ let package = Package(
             "DatabaseCore",
             "WriteAheadLog"
         ),
+        tests(of: "Files"),
+        tests(of: "Gzip"),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

@@ -22,6 +22,8 @@ private let arrows: [String: Set<String>] = [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "DatabaseCore",
         "WriteAheadLog", "Synchronization",
     ],
+    "Files": ["Glibc"],
+    "Gzip": ["CZlib"],
     "hearth": ["DatabaseServer", "ArgumentParser", "Glibc"],
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
@@ -35,7 +37,7 @@ private let exceptions: [String: Set<String>] = [
 ]
 
 /// Targets of C, which import no module.
-private let targetsOfC: Set<String> = ["CLibwebsockets", "COpenSSL", "CTransport"]
+private let targetsOfC: Set<String> = ["CLibwebsockets", "COpenSSL", "CZlib", "CTransport"]
 
 @Suite("imports")
 struct ImportTests {

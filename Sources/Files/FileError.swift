@@ -1,0 +1,18 @@
+import Glibc
+
+/// Why a file could not be read or made.
+package enum FileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A system call failed with this error number.
+    case system(call: String, path: String, code: Int32)
+    case notAFile(path: String)
+    case tooLarge(path: String, byteLimit: Int)
+
+    package var description: String {
+        switch self {
+        case .system(let call, let path, let code):
+            "\(path): \(String(cString: strerror(code))) (\(call))"
+        case .notAFile(let path): "\(path): is not a regular file"
+        case .tooLarge(let path, let byteLimit): "\(path): has more than \(byteLimit) bytes"
+        }
+    }
+}
