@@ -153,6 +153,27 @@ final class Connection: Timed {
         return byteCount
     }
 
+    /// The same for part of a run without end, whose reader must keep up: returns what waits when that is
+    /// more than the queue may hold and the socket takes no more.
+    func enqueuePush(_ bytes: [UInt8]) -> Int? {
+        // Nearly always the whole queue is within the limit, and what waits need not be worked out.
+        let byteCount = enqueue(bytes)
+        guard byteCount > limits.queueByteCount,
+            output.waitingByteCount > limits.queueByteCount
+        else { return nil }
+        // A burst within one turn is not the reader's fault: the socket may well take it.
+        if !isBlocked { flush() }
+        return overflow
+    }
+
+    /// Bytes that wait behind the item being sent, when they are more than the queue may hold and the
+    /// socket takes no more; else nil.
+    var overflow: Int? {
+        guard isBlocked else { return nil }
+        let waiting = output.waitingByteCount
+        return waiting > limits.queueByteCount ? waiting : nil
+    }
+
     func enqueue(_ source: OutputSource) {
         guard socket != nil, !isDoomed else { return }
         output.append(source)
@@ -252,7 +273,11 @@ final class Connection: Timed {
             stallDeadline = monotonicNanoseconds() + timeouts.progress.nanoseconds
             reschedule()
         }
-        if case .webSocket(let webSocket) = role { webSocket.checkQueue() }
+        switch role {
+        case .http(let http): http.blocked()
+        case .webSocket(let webSocket): webSocket.checkQueue()
+        case .leaving, .ended: break
+        }
         updateReading()
     }
 

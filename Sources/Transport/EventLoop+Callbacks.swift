@@ -75,6 +75,11 @@ struct Endpoint: Sendable {
     let address: String
     let port: Int
 
+    init(address: String, port: Int) {
+        self.address = address
+        self.port = port
+    }
+
     init(_ endpoint: hearth_endpoint) {
         address = withUnsafeBytes(of: endpoint.address) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -320,6 +320,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Timers and signals
 
+    /// From the first callback of this turn to a time in it, of the monotonic clock.
+    @LoopActor
+    package func turnNanoseconds(before time: UInt64) -> UInt64 {
+        time > turnStart && turnStart > 0 ? time - turnStart : 0
+    }
+
     /// Calls `body` once, `delay` from now.
     @LoopActor @discardableResult
     package func after(

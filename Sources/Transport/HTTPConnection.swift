@@ -10,6 +10,7 @@ final class HTTPConnection {
     }
 
     private enum Body {
+        /// Bytes still to come.
         case length(Int)
         case chunked(ChunkedBodyDecoder)
     }
@@ -19,10 +20,13 @@ final class HTTPConnection {
     /// Answers unsent above which no further request is looked at.
     private static let outputByteCount = 64 * 1024
 
+    /// Bytes of a body after which a request that is taken in parts is delivered.
+    private static let partByteCount = 64 * 1024
+
     /// Bytes of a body after which room for all of it is set aside.
     private static let keptPromiseByteCount = 1024 * 1024
 
-    private unowned let connection: Connection
+    unowned let connection: Connection
     private var state = State.head
     /// Input not consumed yet: `inbox[inboxStart...]`.
     private var inbox: [UInt8] = []
@@ -30,9 +34,14 @@ final class HTTPConnection {
     /// Up to where the inbox was searched for the end of the head.
     private var scannedEnd = 0
     private var hasRequestStarted = false
+    /// Whether the last request that began is a HEAD, whose answer has no body whatever is wrong with it.
+    private var isHead = false
     private var isAdvancing = false
     private var isWaitingForOutput = false
     private var receivedInWindow = 0
+    private var wasPausedInWindow = false
+    /// The answer under way when its body is pushed.
+    private var pushed: PushedResponse?
 
     init(_ connection: Connection) {
         self.connection = connection
@@ -44,7 +53,11 @@ final class HTTPConnection {
 
     /// Whether input should wait in the kernel.
     var isFull: Bool {
-        isWaitingForOutput || inbox.count - inboxStart > Self.inboxByteCount
+        isWaitingForOutput || isBodyPaused || inbox.count - inboxStart > Self.inboxByteCount
+    }
+
+    private var isBodyPaused: Bool {
+        if case .body(let exchange, _) = state { exchange.isBodyPaused } else { false }
     }
 
     // MARK: Input
@@ -101,6 +114,7 @@ final class HTTPConnection {
             scannedEnd = inboxStart
             connection.setDeadline(now + connection.timeouts.head.nanoseconds)
         }
+        isHead = inbox[inboxStart...].starts(with: "HEAD ".utf8)
         let limit = connection.limits.headByteCount
         let end = try RequestHeadParser.findEnd(of: inbox, start: inboxStart, from: scannedEnd)
         guard (end ?? inbox.count) - inboxStart <= limit else {
@@ -146,8 +160,11 @@ final class HTTPConnection {
             if head.isWebSocketUpgrade {
                 try upgrade(head, subprotocol)
             } else {
-                try beginBody(exchange)
+                beginBody(exchange)
             }
+        case .acceptInParts:
+            exchange.takesParts = true
+            beginBody(exchange)
         }
     }
 
@@ -169,51 +186,84 @@ final class HTTPConnection {
 
     // MARK: Body
 
-    private func beginBody(_ exchange: HTTPExchange) throws(RequestFault) {
+    private func beginBody(_ exchange: HTTPExchange) {
         switch exchange.head.framing {
         case .none:
             deliver(exchange)
             return
         case .length(let length):
+            exchange.isBodyComplete = false
             // A promise is not worth the memory before it is kept.
             exchange.body.reserveCapacity(min(length, 256 * 1024))
             state = .body(exchange, .length(length))
         case .chunked:
+            exchange.isBodyComplete = false
             state = .body(exchange, .chunked(ChunkedBodyDecoder()))
         }
         receivedInWindow = 0
         connection.setDeadline(now + connection.timeouts.progress.nanoseconds)
-        if exchange.head.expectsContinue, inboxStart == inbox.count {
-            connection.enqueue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-        }
+        guard exchange.head.expectsContinue, inboxStart == inbox.count else { return }
+        // Who refuses a request by its head does so before its body is asked for.
+        if exchange.takesParts { handOver(exchange) }
+        guard case .body = state else { return }
+        connection.enqueue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
     }
 
     private func readBody(_ exchange: HTTPExchange, _ body: Body) throws(RequestFault) -> Bool {
-        guard inboxStart < inbox.count else { return false }
-        let before = exchange.body.count
-        var isDone: Bool
+        guard inboxStart < inbox.count, !exchange.isBodyPaused else { return false }
         switch body {
-        case .length(let length):
-            let count = min(length - before, inbox.count - inboxStart)
-            if before >= Self.keptPromiseByteCount, exchange.body.capacity < length {
+        case .length(let due):
+            let count = min(due, inbox.count - inboxStart)
+            let known = exchange.body.count
+            if known >= Self.keptPromiseByteCount, exchange.body.capacity < known + due {
                 // So much was kept of the promise that the rest is worth its (untouched) memory:
                 // growing by doubling would copy hundreds of megabytes in one turn.
-                exchange.body.reserveCapacity(length)
+                exchange.body.reserveCapacity(known + due)
             }
             exchange.body += inbox[inboxStart..<inboxStart + count]
             inboxStart += count
-            isDone = exchange.body.count == length
+            exchange.isBodyComplete = count == due
+            state = .body(exchange, .length(due - count))
         case .chunked(var decoder):
             let consumed = try decode(&decoder, into: &exchange.body)
             inboxStart += consumed
-            isDone = decoder.isDone
+            exchange.isBodyComplete = decoder.isDone
             state = .body(exchange, .chunked(decoder))
         }
         guard listener.hold(exchange.body.count, for: &exchange.heldByteCount) else {
             throw .overloaded
         }
-        if isDone { deliver(exchange) }
-        return isDone
+        if exchange.isDelivered {
+            passOn(exchange)
+        } else if exchange.isBodyComplete {
+            deliver(exchange)
+        } else if exchange.takesParts, exchange.body.count >= Self.partByteCount {
+            handOver(exchange)
+        }
+        return true
+    }
+
+    /// Delivers a request whose body is not complete.
+    private func handOver(_ exchange: HTTPExchange) {
+        listener.release(&exchange.heldByteCount)
+        exchange.isDelivered = true
+        listener.application?.request(exchange)
+    }
+
+    /// Gives more of a body to the application that has the request already.
+    private func passOn(_ exchange: HTTPExchange) {
+        listener.release(&exchange.heldByteCount)
+        if exchange.isBodyComplete {
+            connection.setDeadline(.max)
+            state = .answering(exchange)
+        }
+        exchange.handOverBody()
+    }
+
+    /// Goes on with a body that the application had enough of.
+    func resumeBody() {
+        wasPausedInWindow = true
+        connection.resumeLater()
     }
 
     private func decode(
@@ -314,6 +364,44 @@ final class HTTPConnection {
         )
     }
 
+    /// Sends the head of an answer whose body is pushed; that of HEAD ends with it.
+    func respondPushed(
+        _ exchange: HTTPExchange,
+        status: Int,
+        headers: [(name: String, value: String)]
+    ) -> PushedResponse? {
+        let isWithoutBody = exchange.head.method == "HEAD"
+        let isChunked = !exchange.head.isHTTP10
+        connection.enqueue(
+            ResponseEncoder.head(
+                status: status,
+                headers: headers,
+                body: isWithoutBody
+                    ? .none(byteCount: nil) : isChunked ? .chunked : .untilClose,
+                keepsAlive: isWithoutBody && keepsAlive(after: exchange),
+                unixSeconds: EventLoop.unixSeconds
+            )
+        )
+        if isWithoutBody {
+            complete(exchange, keepsAlive: keepsAlive(after: exchange))
+            return nil
+        }
+        let response = PushedResponse(exchange, self, isChunked: isChunked)
+        pushed = response
+        return response
+    }
+
+    /// The pushed body has ended.
+    func completePush(_ exchange: HTTPExchange) {
+        pushed = nil
+        complete(exchange, keepsAlive: false)
+    }
+
+    /// The socket takes no more for now.
+    func blocked() {
+        pushed?.checkQueue()
+    }
+
     /// Looks again at the source of a stream that said `.wait`.
     func resumeStream() {
         connection.markDirty()
@@ -321,9 +409,11 @@ final class HTTPConnection {
 
     private func keepsAlive(after exchange: HTTPExchange) -> Bool {
         exchange.head.keepsAlive && !exchange.closesAfterAnswer && !listener.isDraining
+            && exchange.isBodyComplete
     }
 
     private func complete(_ exchange: HTTPExchange, keepsAlive: Bool) {
+        listener.release(&exchange.heldByteCount)
         exchange.detach()
         guard keepsAlive else {
             state = .closing
@@ -338,10 +428,7 @@ final class HTTPConnection {
     /// Answers a request the application shall not see, and ends the connection.
     private func refuse(_ fault: RequestFault) {
         listener.counters.badRequestCount += 1
-        if case .body(let exchange, _) = state {
-            listener.release(&exchange.heldByteCount)
-            exchange.detach()
-        }
+        if case .body(let exchange, _) = state { abandon(exchange) }
         state = .closing
         let response = fault.response
         connection.enqueue(
@@ -353,8 +440,17 @@ final class HTTPConnection {
                 unixSeconds: EventLoop.unixSeconds
             )
         )
-        connection.enqueue(response.body)
+        if !isHead { connection.enqueue(response.body) }
         connection.finish()
+    }
+
+    /// Forgets a request whose body will not be complete.
+    private func abandon(_ exchange: HTTPExchange) {
+        listener.release(&exchange.heldByteCount)
+        let isDelivered = exchange.isDelivered
+        exchange.cutBody()
+        exchange.detach()
+        if isDelivered { listener.application?.aborted(exchange) }
     }
 
     // MARK: Time and end
@@ -373,8 +469,11 @@ final class HTTPConnection {
         case .head:
             listener.counters.timeoutCount += 1
             refuse(.headTimeout)
-        case .body:
-            guard receivedInWindow >= connection.timeouts.progressByteCount else {
+        case .body(let exchange, _):
+            // Whoever is not read cannot send.
+            let isExcused = exchange.isBodyPaused || wasPausedInWindow
+            wasPausedInWindow = false
+            guard receivedInWindow >= connection.timeouts.progressByteCount || isExcused else {
                 listener.counters.timeoutCount += 1
                 refuse(.bodyTimeout)
                 return
@@ -393,10 +492,10 @@ final class HTTPConnection {
     }
 
     func ended() {
+        pushed?.ended()
+        pushed = nil
         switch state {
-        case .body(let exchange, _):
-            listener.release(&exchange.heldByteCount)
-            exchange.detach()
+        case .body(let exchange, _): abandon(exchange)
         case .answering(let exchange):
             exchange.detach()
             listener.application?.aborted(exchange)

@@ -5,11 +5,21 @@ package final class HTTPExchange {
     package let id: UInt64
     /// The request line and headers.
     package let head: RequestHead
-    /// The whole body, transfer coding removed. Assign `[]` to let it go early.
+    /// The body, transfer coding removed; as far as it has come when it is received in parts. Assign `[]`
+    /// to let it go early.
     package var body: [UInt8] = []
+    /// Whether all of the body has come.
+    package internal(set) var isBodyComplete = true
     /// The application's own; not looked at.
     package var userData: AnyObject?
 
+    /// Whether the application takes the body in parts.
+    var takesParts = false
+    /// Whether the application has the request, though not yet all of its body.
+    var isDelivered = false
+    /// Whether the application has enough of the body for now.
+    private(set) var isBodyPaused = false
+    private var bodyReceiver: (@LoopActor (BodyEvent) -> Void)?
     /// Whether the connection ends with the answer, whatever the peer wishes.
     var closesAfterAnswer = false
     var isStreaming = false
@@ -29,6 +39,7 @@ package final class HTTPExchange {
     func detach() {
         connection = nil
         isStreaming = false
+        bodyReceiver = nil
     }
 
     /// Whether an answer would still reach somebody: none was given and the peer is there.
@@ -39,6 +50,41 @@ package final class HTTPExchange {
         let taken = body
         body = []
         return taken
+    }
+
+    /// Takes the body as it comes, what is there already within this call.
+    ///
+    /// `receiver` is called until `.end` or `.cut`, or until the request is answered: the rest of the body is
+    /// then thrown away, and the connection ends with the answer.
+    package func receiveBody(_ receiver: @escaping @LoopActor (BodyEvent) -> Void) {
+        bodyReceiver = receiver
+        handOverBody()
+    }
+
+    /// Asks for no more of the body for now: the socket is not read on.
+    package func pauseBody() { isBodyPaused = true }
+
+    /// Goes on with the body.
+    package func resumeBody() {
+        guard isBodyPaused else { return }
+        isBodyPaused = false
+        connection?.resumeBody()
+    }
+
+    /// Gives what has come of the body to the receiver.
+    func handOverBody() {
+        guard let receiver = bodyReceiver else { return }
+        if !body.isEmpty { receiver(.part(takeBody())) }
+        guard isBodyComplete, bodyReceiver != nil else { return }
+        bodyReceiver = nil
+        receiver(.end)
+    }
+
+    /// There will be no more of the body.
+    func cutBody() {
+        let receiver = bodyReceiver
+        bodyReceiver = nil
+        receiver?(.cut)
     }
 
     /// Answers the request. Without effect when the peer has left.
@@ -71,9 +117,30 @@ package final class HTTPExchange {
         )
     }
 
+    /// Answers with a body that is pushed, for as long as both sides like. Nil when nobody is there to take
+    /// it, or the request wants no body.
+    package func respondPushed(
+        status: Int,
+        headers: [(name: String, value: String)]
+    ) -> PushedResponse? {
+        precondition(!isAnswered, "a request is answered once")
+        isAnswered = true
+        return connection?.respondPushed(self, status: status, headers: headers)
+    }
+
     /// Says that a stream which answered `.wait` has more.
     package func resumeStream() {
         guard isStreaming else { return }
         connection?.resumeStream()
     }
+}
+
+/// What becomes of a body that is received in parts.
+package enum BodyEvent {
+    /// The next bytes; never none.
+    case part([UInt8])
+    /// The body is complete.
+    case end
+    /// The body ended before it was complete, or against the rules; nobody waits for an answer.
+    case cut
 }

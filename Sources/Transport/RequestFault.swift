@@ -1,10 +1,13 @@
 /// What is wrong with a request, so wrong that the application does not see it.
 ///
-/// Each is answered with its status and a line of text, and the connection is closed: after most of
-/// them nobody can say where the next request begins.
+/// Each is answered with its status and a text as the `error` member of a JSON object, which is how all errors
+/// look to clients of the REST API; then the connection is closed: after most of them nobody can say where the
+/// next request begins.
 enum RequestFault: Error, Equatable {
     case badRequestLine
     case badTarget
+    /// A path that does not decode to UTF-8.
+    case badPath
     case unsupportedVersion
     /// A method nobody knows.
     case unknownMethod
@@ -19,7 +22,6 @@ enum RequestFault: Error, Equatable {
     case duplicateContentLength
     case contentLengthWithTransferEncoding
     case unsupportedTransferEncoding
-    case lengthRequired
     case unsupportedExpectation
     case headTooLarge(limit: Int)
     case targetTooLong(limit: Int)
@@ -34,20 +36,19 @@ enum RequestFault: Error, Equatable {
 
     var status: Int {
         switch self {
-        case .badRequestLine, .badTarget, .badHeader, .bareLineFeed, .missingHost, .duplicateHost,
+        case .badRequestLine, .badTarget, .badPath, .badHeader, .bareLineFeed, .missingHost,
+            .duplicateHost,
             .badContentLength, .duplicateContentLength, .contentLengthWithTransferEncoding,
-            .badChunk,
+            .badChunk, .bodyTooLarge,
             .badUpgrade:
             400
-        case .methodNotAllowed: 405
+        case .methodNotAllowed, .unknownMethod: 405
         case .headTimeout, .bodyTimeout: 408
-        case .lengthRequired: 411
-        case .bodyTooLarge: 413
         case .targetTooLong: 414
         case .unsupportedExpectation: 417
         case .unsupportedWebSocketVersion: 426
         case .headTooLarge, .tooManyHeaders: 431
-        case .unknownMethod, .unsupportedTransferEncoding: 501
+        case .unsupportedTransferEncoding: 501
         case .overloaded: 503
         case .unsupportedVersion: 505
         }
@@ -59,6 +60,7 @@ enum RequestFault: Error, Equatable {
         case .badRequestLine:
             "bad request line: expected METHOD, one space, target, one space, HTTP/1.1"
         case .badTarget: "bad request target: expected an absolute path of percent-encoded UTF-8"
+        case .badPath: "Invalid path: Invalid token in path"
         case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"
         case .unknownMethod: "unknown method"
         case .methodNotAllowed: "method not allowed"
@@ -71,12 +73,12 @@ enum RequestFault: Error, Equatable {
         case .contentLengthWithTransferEncoding:
             "Content-Length and Transfer-Encoding exclude each other"
         case .unsupportedTransferEncoding: "the only transfer encoding is chunked, in HTTP/1.1"
-        case .lengthRequired: "this method needs a Content-Length or Transfer-Encoding: chunked"
         case .unsupportedExpectation: "the only expectation is 100-continue"
         case .headTooLarge(let limit): "request line and headers are larger than \(limit) bytes"
         case .targetTooLong(let limit): "the request line is longer than \(limit) bytes"
         case .tooManyHeaders(let limit): "more than \(limit) headers"
-        case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
+        case .bodyTooLarge:
+            "Data to write exceeds the maximum size that can be modified with a single request."
         case .badChunk: "bad chunked encoding: expected a hexadecimal size, CR LF, data, CR LF"
         case .overloaded: "too many unfinished requests; try again later"
         case .headTimeout: "the request head did not arrive in time"
@@ -87,23 +89,18 @@ enum RequestFault: Error, Equatable {
     }
 
     var response: HTTPResponse {
+        var headers = [(name: "Content-Type", value: "application/json; charset=utf-8")]
         switch self {
         case .methodNotAllowed, .unknownMethod:
-            .text(
-                status,
-                text,
-                headers: [("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")]
-            )
+            headers.append(("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"))
         case .unsupportedWebSocketVersion:
-            .text(
-                status,
-                text,
-                headers: [("Sec-WebSocket-Version", "13"), ("Upgrade", "websocket")]
-            )
-        case .overloaded:
-            .text(status, text, headers: [("Retry-After", "1")])
-        default:
-            .text(status, text)
+            headers += [("Sec-WebSocket-Version", "13"), ("Upgrade", "websocket")]
+        case .overloaded: headers.append(("Retry-After", "1"))
+        default: break
         }
+        // The texts are ours and hold nothing that JSON escapes but these.
+        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let body = "{\n  \"error\" : \"\(escaped)\"\n}\n"
+        return HTTPResponse(status: status, headers: headers, body: Array(body.utf8))
     }
 }

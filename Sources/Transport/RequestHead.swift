@@ -1,7 +1,8 @@
 /// The request line and headers of one request, as they arrived.
 ///
-/// Holds the bytes once and the places of the parts; texts are made when asked for.
-package struct RequestHead: Sendable {
+/// Holds the bytes once and the places of the parts. A class, since a head is handed on many times and counting one
+/// reference is cheaper than counting those of all its parts.
+package final class RequestHead: Sendable {
     /// One header line: `name ":" value`, whitespace around the value left out.
     struct Field: Sendable {
         let name: Range<Int>
@@ -11,15 +12,15 @@ package struct RequestHead: Sendable {
     /// The method as sent, one of `GET HEAD POST PUT PATCH DELETE OPTIONS`.
     package let method: String
     /// The target exactly as sent: nothing decoded, nothing normalised.
-    package let rawTarget: String
+    package var rawTarget: String { text(target.raw) }
     /// The target up to `?`, still encoded. `*` for `OPTIONS *`.
-    package let rawPath: String
+    package var rawPath: String { text(target.path) }
     /// The pieces of the path, split at `/` and then percent-decoded; empty pieces are dropped.
     ///
     /// `+` stays `+` and `%2F` is a slash inside its piece. Always valid UTF-8.
     package let pathSegments: [String]
     /// The target after `?`, still encoded; nil without a `?`.
-    package let rawQuery: String?
+    package var rawQuery: String? { target.query.map(text) }
     /// The parameters of the query in the order sent; `+` reads as a space here.
     package let query: [(name: String, value: String)]
     /// The Host header, or the authority of an absolute target; empty when HTTP/1.0 sent none.
@@ -39,15 +40,14 @@ package struct RequestHead: Sendable {
     /// How the body is delimited.
     let framing: BodyFraming
     let expectsContinue: Bool
+    private let target: RequestTarget
     private let bytes: [UInt8]
     private let fields: [Field]
 
     init(_ parts: RequestHeadParser.Parts, peer: Endpoint, isTLS: Bool) {
         method = parts.line.method
-        rawTarget = parts.target.raw
-        rawPath = parts.target.path
+        target = parts.target
         pathSegments = parts.target.segments
-        rawQuery = parts.target.query
         query = parts.target.parameters
         host = parts.host
         peerAddress = peer.address
@@ -62,16 +62,32 @@ package struct RequestHead: Sendable {
         fields = parts.fields
     }
 
+    /// Bytes of a body that is short.
+    private static let shortBodyByteCount = 64 * 1024
+
+    /// Whether the body, if there is one, is short, tells its length, and comes without being asked for.
+    package var hasShortBody: Bool {
+        if expectsContinue { return false }
+        return switch framing {
+        case .none: true
+        case .length(let byteCount): byteCount <= Self.shortBodyByteCount
+        case .chunked: false
+        }
+    }
+
     /// The value of the first header of this name, which is written in lower case; nil without one.
     package func header(_ lowercasedName: String) -> String? {
-        let name = Array(lowercasedName.utf8)
-        return fields.first { equalsIgnoringCase(bytes[$0.name], name) }.map(value)
+        fields.first { isNamed($0, lowercasedName) }.map { text($0.value) }
     }
 
     /// The values of every header of this name, which is written in lower case, in order.
     package func headers(_ lowercasedName: String) -> [String] {
-        let name = Array(lowercasedName.utf8)
-        return fields.filter { equalsIgnoringCase(bytes[$0.name], name) }.map(value)
+        fields.filter { isNamed($0, lowercasedName) }.map { text($0.value) }
+    }
+
+    /// Whether there is a header of this name, which is written in lower case.
+    package func hasHeader(_ lowercasedName: String) -> Bool {
+        fields.contains { isNamed($0, lowercasedName) }
     }
 
     /// The value of the first query parameter of this name; nil without one.
@@ -79,8 +95,12 @@ package struct RequestHead: Sendable {
         query.first { $0.name == name }?.value
     }
 
-    private func value(_ field: Field) -> String {
-        String(decoding: bytes[field.value], as: UTF8.self)
+    private func isNamed(_ field: Field, _ lowercasedName: String) -> Bool {
+        equalsIgnoringCase(bytes, field.name, lowercasedName)
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
     }
 }
 
@@ -91,10 +111,14 @@ enum BodyFraming: Sendable, Equatable {
     case chunked
 }
 
-/// Compares with a text that is in lower case already.
-func equalsIgnoringCase(_ bytes: ArraySlice<UInt8>, _ lowercased: [UInt8]) -> Bool {
-    guard bytes.count == lowercased.count else { return false }
-    for (byte, wanted) in zip(bytes, lowercased) where lowercase(byte) != wanted { return false }
+/// Compares a part of `bytes` with a text that is in lower case already.
+func equalsIgnoringCase(_ bytes: [UInt8], _ range: Range<Int>, _ lowercased: String) -> Bool {
+    guard range.count == lowercased.utf8.count else { return false }
+    var index = range.lowerBound
+    for wanted in lowercased.utf8 {
+        if lowercase(bytes[index]) != wanted { return false }
+        index += 1
+    }
     return true
 }
 

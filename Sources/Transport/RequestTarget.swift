@@ -1,12 +1,17 @@
 /// The target of a request line, taken apart.
-struct RequestTarget {
-    let raw: String
-    let path: String
+struct RequestTarget: Sendable {
+    /// All of it, as a place in the head's bytes.
+    let raw: Range<Int>
+    /// The part before `?`, likewise.
+    let path: Range<Int>
+    /// The part after `?`, likewise; nil without one.
+    let query: Range<Int>?
     let segments: [String]
-    let query: String?
     let parameters: [(name: String, value: String)]
     /// The authority of an absolute target (`http://host:port/path`), which outranks Host.
     let authority: String?
+    /// Whether this is `*`, which means the server and no resource of it.
+    let isAsterisk: Bool
 
     /// Reads `/path?query`, `http://authority/path?query`, or `*`.
     ///
@@ -15,84 +20,118 @@ struct RequestTarget {
     /// Firebase JS SDK does not encode the values it sends.
     ///
     /// - Throws: `RequestFault` for a target that is not one of these, or does not decode.
-    init(_ bytes: ArraySlice<UInt8>) throws(RequestFault) {
-        for byte in bytes where byte <= 0x20 || byte == 0x7f || byte == UInt8(ascii: "#") {
-            throw .badTarget
+    init(_ bytes: [UInt8], _ range: Range<Int>) throws(RequestFault) {
+        var isASCII = true
+        for index in range {
+            let byte = bytes[index]
+            if byte <= 0x20 || byte == 0x7f || byte == UInt8(ascii: "#") { throw .badTarget }
+            if byte >= 0x80 { isASCII = false }
         }
-        guard let raw = String(validating: bytes, as: UTF8.self) else { throw .badTarget }
-        self.raw = raw
-        let (authority, rest) = try Self.splitAuthority(bytes)
+        if !isASCII {
+            guard String(validating: bytes[range], as: UTF8.self) != nil else { throw .badTarget }
+        }
+        raw = range
+        isAsterisk = range.count == 1 && bytes[range.lowerBound] == UInt8(ascii: "*")
+        let (authority, rest) = try Self.splitAuthority(bytes, range)
         self.authority = authority
-        let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
-        let pathBytes = rest[..<mark]
-        path = String(decoding: pathBytes, as: UTF8.self)
-        segments = path == "*" ? [] : try Self.decodePath(pathBytes)
-        guard mark < rest.endIndex else {
+        let mark = Self.find(UInt8(ascii: "?"), bytes, rest)
+        path = rest.lowerBound..<mark
+        segments = isAsterisk ? [] : try Self.decodePath(bytes, rest.lowerBound..<mark)
+        guard mark < rest.upperBound else {
             query = nil
             parameters = []
             return
         }
-        let queryBytes = rest[(mark + 1)...]
-        query = String(decoding: queryBytes, as: UTF8.self)
-        parameters = try Self.decodeQuery(queryBytes)
+        query = mark + 1..<rest.upperBound
+        parameters = try Self.decodeQuery(bytes, mark + 1..<rest.upperBound)
     }
 
     private static func splitAuthority(
-        _ bytes: ArraySlice<UInt8>
-    ) throws(RequestFault) -> (String?, ArraySlice<UInt8>) {
-        if bytes.first == UInt8(ascii: "/") || bytes.elementsEqual([UInt8(ascii: "*")]) {
-            return (nil, bytes)
+        _ bytes: [UInt8],
+        _ range: Range<Int>
+    ) throws(RequestFault) -> (String?, Range<Int>) {
+        let first = bytes[range.lowerBound]
+        if first == UInt8(ascii: "/") || first == UInt8(ascii: "*") && range.count == 1 {
+            return (nil, range)
         }
         for scheme in ["http://", "https://"] {
-            let prefix = Array(scheme.utf8)
-            guard equalsIgnoringCase(bytes.prefix(prefix.count), prefix) else { continue }
-            let rest = bytes.dropFirst(prefix.count)
-            let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-            let authority = rest[..<(end ?? rest.endIndex)]
-            guard !authority.isEmpty else { throw .badTarget }
-            return (String(decoding: authority, as: UTF8.self), rest[(end ?? rest.endIndex)...])
+            let end = range.lowerBound + scheme.utf8.count
+            guard end <= range.upperBound,
+                equalsIgnoringCase(bytes, range.lowerBound..<end, scheme)
+            else { continue }
+            let rest = end..<range.upperBound
+            let slash = find(UInt8(ascii: "/"), bytes, rest)
+            let authorityEnd = min(slash, find(UInt8(ascii: "?"), bytes, rest))
+            guard authorityEnd > end else { throw .badTarget }
+            let authority = String(decoding: bytes[end..<authorityEnd], as: UTF8.self)
+            return (authority, authorityEnd..<range.upperBound)
         }
         throw .badTarget
     }
 
-    private static func decodePath(_ bytes: ArraySlice<UInt8>) throws(RequestFault) -> [String] {
+    private static func decodePath(
+        _ bytes: [UInt8],
+        _ range: Range<Int>
+    ) throws(RequestFault) -> [String] {
         var segments: [String] = []
-        for piece in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
-            guard let decoded = decodePercent(piece, isQuery: false) else { throw .badTarget }
-            guard let text = String(validating: decoded, as: UTF8.self) else { throw .badTarget }
-            segments.append(text)
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = find(UInt8(ascii: "/"), bytes, start..<range.upperBound)
+            if end > start {
+                guard let text = decode(bytes, start..<end, isQuery: false) else {
+                    throw .badPath
+                }
+                segments.append(text)
+            }
+            start = end + 1
         }
         return segments
     }
 
     private static func decodeQuery(
-        _ bytes: ArraySlice<UInt8>
+        _ bytes: [UInt8],
+        _ range: Range<Int>
     ) throws(RequestFault) -> [(name: String, value: String)] {
         var parameters: [(name: String, value: String)] = []
-        for piece in bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: true) {
-            let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
-            let value = equals < piece.endIndex ? piece[(equals + 1)...] : []
-            guard
-                let name = decodePercent(piece[..<equals], isQuery: true),
-                let decoded = decodePercent(value, isQuery: true),
-                let nameText = String(validating: name, as: UTF8.self),
-                let valueText = String(validating: decoded, as: UTF8.self)
-            else { throw .badTarget }
-            parameters.append((nameText, valueText))
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = find(UInt8(ascii: "&"), bytes, start..<range.upperBound)
+            if end > start {
+                let equals = find(UInt8(ascii: "="), bytes, start..<end)
+                guard let name = decode(bytes, start..<equals, isQuery: true),
+                    let value = decode(bytes, min(equals + 1, end)..<end, isQuery: true)
+                else { throw .badTarget }
+                parameters.append((name, value))
+            }
+            start = end + 1
         }
         return parameters
     }
 
-    /// Replaces `%XX` by its byte, and in a query `+` by a space. Nil for a bad `%` in a path.
-    private static func decodePercent(_ bytes: ArraySlice<UInt8>, isQuery: Bool) -> [UInt8]? {
+    /// The first place of a byte; the end of the range without one.
+    private static func find(_ byte: UInt8, _ bytes: [UInt8], _ range: Range<Int>) -> Int {
+        var index = range.lowerBound
+        while index < range.upperBound, bytes[index] != byte { index += 1 }
+        return index
+    }
+
+    /// Replaces `%XX` by its byte, and in a query `+` by a space.
+    ///
+    /// Nil for a bad `%` in a path, and for what is not UTF-8.
+    private static func decode(_ bytes: [UInt8], _ range: Range<Int>, isQuery: Bool) -> String? {
+        let isPlain = bytes[range].allSatisfy {
+            $0 != UInt8(ascii: "%") && ($0 != UInt8(ascii: "+") || !isQuery)
+        }
+        // The whole target was found to be UTF-8, and parts are cut at ASCII.
+        if isPlain { return String(decoding: bytes[range], as: UTF8.self) }
         var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
+        decoded.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: "%") {
-                if index + 1 < bytes.endIndex, let high = hexValue(bytes[index]),
+                if index + 1 < range.upperBound, let high = hexValue(bytes[index]),
                     let low = hexValue(bytes[index + 1])
                 {
                     decoded.append(high << 4 | low)
@@ -103,7 +142,7 @@ struct RequestTarget {
             }
             decoded.append(isQuery && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
         }
-        return decoded
+        return String(validating: decoded, as: UTF8.self)
     }
 }
 

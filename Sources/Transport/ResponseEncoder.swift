@@ -11,6 +11,7 @@ enum ResponseEncoder {
     }
 
     /// The status line, the given headers, and those that framing needs. `unixSeconds` is now.
+    @LoopActor
     static func head(
         status: Int,
         headers: [(name: String, value: String)],
@@ -18,25 +19,70 @@ enum ResponseEncoder {
         keepsAlive: Bool,
         unixSeconds: Int
     ) -> [UInt8] {
-        var text = "HTTP/1.1 \(status) \(reason(status))\r\n"
-        text += "Date: \(HTTPDate.text(unixSeconds))\r\n"
-        for header in headers { text += "\(clean(header.name)): \(clean(header.value))\r\n" }
+        var text: [UInt8] = []
+        text.reserveCapacity(headCapacity)
+        append(status == 200 ? okLine : "HTTP/1.1 \(status) \(reason(status))\r\n", to: &text)
+        append("Date: ", to: &text)
+        append(date(unixSeconds), to: &text)
+        append("\r\n", to: &text)
+        for header in headers {
+            appendClean(header.name, to: &text)
+            append(": ", to: &text)
+            appendClean(header.value, to: &text)
+            append("\r\n", to: &text)
+        }
         switch body {
         case .none(let byteCount):
-            if let byteCount { text += "Content-Length: \(byteCount)\r\n" }
-        case .length(let byteCount): text += "Content-Length: \(byteCount)\r\n"
-        case .chunked: text += "Transfer-Encoding: chunked\r\n"
+            if let byteCount { append(contentLength: byteCount, to: &text) }
+        case .length(let byteCount): append(contentLength: byteCount, to: &text)
+        case .chunked: append("Transfer-Encoding: chunked\r\n", to: &text)
         case .untilClose: break
         }
-        text += keepsAlive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n"
-        return Array(text.utf8)
+        append(keepsAlive ? keepAliveEnding : closeEnding, to: &text)
+        return text
+    }
+
+    /// The date is the same for all answers of a second.
+    @LoopActor private static var lastDate = (unixSeconds: -1, text: "")
+
+    @LoopActor
+    private static func date(_ unixSeconds: Int) -> String {
+        if lastDate.unixSeconds != unixSeconds {
+            lastDate = (unixSeconds, HTTPDate.text(unixSeconds))
+        }
+        return lastDate.text
+    }
+
+    /// Room for most heads.
+    private static let headCapacity = 512
+    /// Of most answers; the others' are put together.
+    private static let okLine = "HTTP/1.1 200 OK\r\n"
+    private static let keepAliveEnding = "Connection: keep-alive\r\n\r\n"
+    private static let closeEnding = "Connection: close\r\n\r\n"
+
+    private static func append(contentLength byteCount: Int, to text: inout [UInt8]) {
+        append("Content-Length: ", to: &text)
+        let start = text.count
+        var rest = byteCount
+        repeat {
+            text.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        text[start...].reverse()
+        append("\r\n", to: &text)
+    }
+
+    private static func append(_ piece: String, to text: inout [UInt8]) {
+        text.append(contentsOf: piece.utf8)
     }
 
     /// Values may repeat what a client sent, so a line break in one must not begin a header.
-    private static func clean(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return text }
-        let bytes = text.utf8.map { $0 < 0x20 || $0 == 0x7f ? 0x20 : $0 }
-        return String(decoding: bytes, as: UTF8.self)
+    private static func appendClean(_ piece: String, to text: inout [UInt8]) {
+        let start = text.count
+        text.append(contentsOf: piece.utf8)
+        for index in start..<text.count where text[index] < 0x20 || text[index] == 0x7f {
+            text[index] = 0x20
+        }
     }
 
     private static func reason(_ status: Int) -> String {

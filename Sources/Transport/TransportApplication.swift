@@ -17,7 +17,7 @@ package protocol TransportApplication: AnyObject {
     /// from this side. Nothing is received after it.
     func closed(_ connection: WebSocketConnection)
 
-    /// A request is complete. It must be answered, now or later, with one of its `respond` calls.
+    /// A request is complete, or, accepted in parts, its body has begun to come. It must be answered, now or later, with one of its `respond` calls.
     func request(_ exchange: HTTPExchange)
 
     /// The peer left before its request was answered, or before the answer was sent whole.
@@ -31,6 +31,9 @@ package protocol TransportApplication: AnyObject {
 package enum Verdict {
     /// Read the body and deliver the request, or open the WebSocket with this subprotocol.
     case accept(subprotocol: String? = nil)
+    /// Read the body, and deliver the request before it is complete when it is large, or when the peer waits
+    /// for a word before it sends it: the application then asks for the body with `receiveBody`.
+    case acceptInParts
     /// Answer this and nothing else.
     case refuse(HTTPResponse)
 }

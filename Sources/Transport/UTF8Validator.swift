@@ -1,10 +1,19 @@
 /// Checks UTF-8 that arrives in pieces (Unicode 15, table 3-7). Fails at the first wrong byte.
-struct UTF8Validator {
+package struct UTF8Validator {
     /// Continuation bytes still due in the current character.
     private var dueCount = 0
     /// What the next continuation byte may be; narrower than 80...BF after some first bytes.
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xbf
+
+    init() {}
+
+    /// Whether `bytes` are UTF-8 from begin to end.
+    package static func accepts(_ bytes: [UInt8]) -> Bool {
+        var validator = UTF8Validator()
+        let isValid = bytes.withUnsafeBufferPointer { validator.accept($0) }
+        return isValid && validator.isAtBoundary
+    }
 
     /// Whether the pieces so far end between two characters.
     var isAtBoundary: Bool { dueCount == 0 }

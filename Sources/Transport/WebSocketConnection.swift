@@ -109,22 +109,16 @@ package final class WebSocketConnection {
     }
 
     private func enqueue(_ bytes: [UInt8]) {
-        guard let connection else { return }
-        // Nearly always the whole queue is within the limit, and what waits need not be worked out.
-        let byteCount = connection.enqueue(bytes)
-        guard byteCount > connection.limits.queueByteCount,
-            connection.output.waitingByteCount > connection.limits.queueByteCount
-        else { return }
-        // A burst within one turn is not the reader's fault: the socket may well take it.
-        if !connection.isBlocked { connection.flush() }
-        checkQueue()
+        if let waiting = connection?.enqueuePush(bytes) { cut(waiting) }
     }
 
     /// Cuts a reader for whom too much waits while its socket takes no more.
     func checkQueue() {
-        guard let connection, connection.isBlocked, cause == nil else { return }
-        let waiting = connection.output.waitingByteCount
-        guard waiting > connection.limits.queueByteCount else { return }
+        if let waiting = connection?.overflow { cut(waiting) }
+    }
+
+    private func cut(_ waiting: Int) {
+        guard let connection, cause == nil else { return }
         listener.counters.slowReaderCount += 1
         note(.slowReader(waitingByteCount: waiting))
         connection.fail()

@@ -62,6 +62,9 @@ final class TestApplication: TransportApplication {
     var judgedCount = 0
     var turnCount = 0
     var pulledCount = 0
+    var partByteCount = 0
+    var cutCount = 0
+    var pausedExchanges: [HTTPExchange] = []
     /// Told with every event, so that a test can wait for one.
     var observer: (@LoopActor (String) -> Void)?
 
@@ -72,6 +75,7 @@ final class TestApplication: TransportApplication {
         switch head.pathSegments.first {
         case "forbidden": return .refuse(.text(403, "no entry"))
         case "ws": return .accept()
+        case "parts": return .acceptInParts
         case "events": return .accept(subprotocol: "hearth.events.v1")
         default:
             return head.isWebSocketUpgrade ? .refuse(.text(404, "no WebSocket here")) : .accept()
@@ -113,6 +117,7 @@ final class TestApplication: TransportApplication {
                 HTTPResponse(status: 200, body: [UInt8](repeating: 0x61, count: count))
             )
         case "stream": stream(exchange)
+        case "parts": takeParts(exchange)
         case "sum":
             let sum = exchange.body.reduce(UInt32(7)) { $0 &* 31 &+ UInt32($1) }
             exchange.respond(.text(200, "\(exchange.body.count) \(sum)"))
@@ -122,6 +127,33 @@ final class TestApplication: TransportApplication {
                 HTTPResponse(status: 200, headers: [("X-Echo", head.queryValue("value") ?? "")])
             )
         default: exchange.respond(describe(exchange))
+        }
+    }
+
+    /// Sums the body up as it comes.
+    private func takeParts(_ exchange: HTTPExchange) {
+        if exchange.head.rawQuery == "early" {
+            exchange.respond(.text(400, "no more"))
+            return
+        }
+        var sum: UInt32 = 7
+        var byteCount = 0
+        exchange.receiveBody { [self] event in
+            switch event {
+            case .part(let bytes):
+                sum = bytes.reduce(sum) { $0 &* 31 &+ UInt32($1) }
+                byteCount += bytes.count
+                partByteCount += bytes.count
+                if exchange.head.rawQuery == "pause", pausedExchanges.isEmpty {
+                    exchange.pauseBody()
+                    pausedExchanges.append(exchange)
+                }
+                observer?("part")
+            case .end: exchange.respond(.text(200, "\(byteCount) \(sum)"))
+            case .cut:
+                cutCount += 1
+                observer?("cut")
+            }
         }
     }
 

@@ -88,7 +88,7 @@ struct WebSocketTests {
             ("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "X: y", 400),
             ("dGhlIHNhbXBsZSBub25jZQ==", "c2hvcnQ=", 400),
             ("dGhlIHNhbXBsZSBub25jZQ==", "!!!!!!!!!!!!!!!!!!!!!!==", 400),
-            ("GET ", "POST ", 411),
+            ("GET ", "POST ", 400),
             ("HTTP/1.1", "HTTP/1.0", 400),
             ("Host: localhost", "Host: localhost\r\nContent-Length: 3", 400),
         ]
