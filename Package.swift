@@ -43,8 +43,8 @@ let package = Package(
             pkgConfig: "libwebsockets",
             providers: [.apt(["libwebsockets-dev"])],
         ),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
         .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
@@ -76,7 +76,7 @@ let package = Package(
             name: "DatabaseServer",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-                "DatabaseCore", "WriteAheadLog", "Transport",
+                "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict,
@@ -84,15 +84,15 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "JSONTree", "SecurityRules", "WireProtocol", "EventProtocol", "DatabaseCore",
-                "WriteAheadLog",
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
+                "DatabaseCore", "WriteAheadLog",
             ],
             swiftSettings: strict,
         ),
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "DatabaseServer",
+                "DatabaseServer", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -126,7 +126,10 @@ let package = Package(
         tests(
             of: "DatabaseServer",
             "DatabaseCore",
+            "EventProtocol",
+            "Files",
             "JSONTree",
+            "Queries",
             "SecurityRules",
             "Tokens",
             "Transport",

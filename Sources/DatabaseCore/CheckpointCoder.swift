@@ -6,8 +6,10 @@ import SecurityRules
 ///     checkpoint := database* end
 ///     database   := length:u32 head  (length:u32 piece)*  0:u32      pieces: the root, by `NodeEncoder`
 ///     end        := 0:u32
-///     head       := 01 name number:varint time:varint rules session*   01 is the version
+///     head       := version name number:varint time:varint rules settings session*
+///     version    := 01, without settings | 02
 ///     rules      := 00 | 01 text
+///     settings   := count:varint (text text)*                          names and texts, as in `CommitOperation`
 ///     session    := text identity count:varint (target draft)*         as in `CommitOperation`
 ///
 /// Numbers are little-endian. A piece is about as large as the caller asks for, so memory stays small
@@ -46,7 +48,8 @@ package struct CheckpointEncoder: Sendable {
     }
 
     private static func head(of snapshot: DatabaseSnapshot) -> [UInt8] {
-        var encoder = CommitEncoder()
+        let settings = snapshot.settings.entries
+        var encoder = CommitEncoder(version: settings.isEmpty ? 1 : 2)
         encoder.append(snapshot.database.name)
         encoder.append(varint: Int(snapshot.number.value))
         encoder.append(varint: Int(snapshot.time.milliseconds))
@@ -55,6 +58,13 @@ package struct CheckpointEncoder: Sendable {
             encoder.append(rules)
         } else {
             encoder.append(varint: 0)
+        }
+        if !settings.isEmpty {
+            encoder.append(varint: settings.count)
+            for (name, text) in settings {
+                encoder.append(name)
+                encoder.append(text)
+            }
         }
         for (session, state) in snapshot.disconnects {
             encoder.append(session.text)
@@ -152,11 +162,12 @@ package struct CheckpointDecoder {
     private static func readHead(
         _ part: [UInt8]
     ) throws(CommitDecodingError) -> DatabaseSnapshot {
-        var decoder = try CommitDecoder(checking: part)
+        var decoder = try CommitDecoder(checking: part, versions: 1...2)
         let name = try decoder.readText()
         let number = try decoder.readCount()
         let time = try decoder.readCount()
         let rules = try decoder.readCount() == 1 ? try decoder.readText() : nil
+        let settings = try readSettings(&decoder)
         var disconnects: [(session: SessionID, state: Database.DisconnectState)] = []
         while !decoder.isAtEnd {
             let session = try decoder.readSession()
@@ -173,8 +184,22 @@ package struct CheckpointDecoder {
             time: Timestamp(milliseconds: Int64(time)),
             root: .absent,
             rules: rules,
+            settings: settings,
             disconnects: disconnects,
         )
+    }
+
+    private static func readSettings(
+        _ decoder: inout CommitDecoder
+    ) throws(CommitDecodingError) -> DatabaseSettings {
+        var settings = DatabaseSettings()
+        if decoder.version == 1 { return settings }
+        for _ in 0..<(try decoder.readCount()) {
+            let name = try decoder.readText()
+            let text = try decoder.readText()
+            guard settings.take((name, text)) else { throw .badSetting(name: name) }
+        }
+        return settings
     }
 }
 
@@ -186,6 +211,7 @@ extension DatabaseSnapshot {
             time: time,
             root: root,
             rules: rules,
+            settings: settings,
             disconnects: disconnects,
         )
     }

@@ -25,10 +25,14 @@ package struct CommitRecord: Sendable {
     }
 
     /// The operations, encoded by `CommitOperation`. Any thread; a large commit is encoded here and
-    /// now, at about a gigabyte a second.
+    /// now, at about a gigabyte a second, into memory of its own.
     package var payload: [UInt8] { contents.encoded() }
 
-    /// Bytes of the payload; of a large one an upper bound.
+    /// The payload of a large commit, to be made while it is written; nil where it is encoded
+    /// already.
+    package var pieces: CommitPieces? { contents.pieces }
+
+    /// Bytes of the payload.
     package var payloadByteCount: Int { contents.byteCount }
 }
 
@@ -37,60 +41,49 @@ package struct CommitRecord: Sendable {
 struct CommitPayload: Sendable {
     private enum Form {
         case bytes([UInt8])
-        case operations([CommitOperation])
+        case pieces(CommitPieces)
     }
 
-    /// Bytes of nodes up to which operations are encoded at once: a fraction of a millisecond.
+    /// Bytes up to which operations are encoded at once: a fraction of a millisecond.
     private static let encodedAtOnce = 256 * 1024
 
     private let form: Form
-    /// Bytes of the encoding; where that is put off, no fewer.
-    let byteCount: Int
 
     init(bytes: [UInt8]) {
         form = .bytes(bytes)
-        byteCount = bytes.count
     }
 
     init(_ operations: [CommitOperation]) {
-        let bound = CommitPayload.byteCount(of: operations)
-        if bound > CommitPayload.encodedAtOnce {
-            form = .operations(operations)
-            byteCount = bound
+        let pieces = CommitPieces(operations)
+        if let pieces, pieces.byteCount > CommitPayload.encodedAtOnce {
+            form = .pieces(pieces)
         } else {
-            let bytes = CommitEncoder.encode(operations)
-            form = .bytes(bytes)
-            byteCount = bytes.count
+            form = .bytes(CommitEncoder.encode(operations))
         }
+    }
+
+    /// Bytes of the encoding.
+    var byteCount: Int {
+        switch form {
+        case .bytes(let bytes): bytes.count
+        case .pieces(let pieces): pieces.byteCount
+        }
+    }
+
+    var pieces: CommitPieces? {
+        guard case .pieces(let pieces) = form else { return nil }
+        return pieces
     }
 
     func encoded() -> [UInt8] {
         switch form {
         case .bytes(let bytes): return bytes
-        case .operations(let operations):
-            let bytes = CommitEncoder.encode(operations, byteCount: byteCount)
-            precondition(bytes.count <= byteCount, "the log was promised room for so many bytes")
+        case .pieces(var pieces):
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(pieces.byteCount)
+            while pieces.next(into: &bytes) {}
             return bytes
         }
-    }
-
-    /// At least the bytes of operations that clients make large; 0 when there are others among
-    /// them, which are few and encoded at once.
-    private static func byteCount(of operations: [CommitOperation]) -> Int {
-        // The version.
-        var sum = 1
-        for operation in operations {
-            switch operation {
-            case .write(let target, let node):
-                // Kind, kind of target, two lengths.
-                sum += 2 + 20 + target.path.wireByteCount + node.encodingByteCount
-            case .endSession(let session):
-                sum += 1 + 10 + session.text.utf8.count
-            case .setRules, .detachRules, .identify, .onDisconnect, .cancelOnDisconnect:
-                return 0
-            }
-        }
-        return sum
     }
 }
 
@@ -104,6 +97,7 @@ struct CommitPayload: Sendable {
 ///                | 05 session target draft             an on-disconnect write
 ///                | 06 session target                   forgets those at and below the target
 ///                | 07 session                          the session has ended
+///                | 08 text text                        a setting: its name, its text; none takes it back
 ///     session, text := length:varint utf8
 ///     target    := 00 | 01 (priority) then text, the path
 ///     node      := length:varint encoding              nothing when absent
@@ -121,6 +115,7 @@ enum CommitOperation: Sendable {
     case onDisconnect(SessionID, WriteTarget, Draft)
     case cancelOnDisconnect(SessionID, WriteTarget)
     case endSession(SessionID)
+    case setting(name: String, text: String)
 }
 
 /// Why a commit from the log makes no sense; the log's checksums rule out mere damage.
@@ -132,27 +127,55 @@ package enum CommitDecodingError: Error, Sendable, Equatable {
     case badPath(offset: Int)
     case badNode(offset: Int)
     case badRules
+    /// A setting that this server does not know.
+    case badSetting(name: String)
     /// A commit does not follow the one before it.
     case gap(expected: CommitNumber, found: CommitNumber)
 }
 
 /// Writes operations as a payload.
 struct CommitEncoder {
+    /// The version of a payload.
+    static let version: UInt8 = 1
+
     private(set) var bytes: [UInt8] = []
 
-    init(byteCount: Int = 256) {
+    init(version: UInt8 = CommitEncoder.version) {
         // Enough for most commits.
-        bytes.reserveCapacity(byteCount)
-        bytes.append(1)
+        bytes.reserveCapacity(256)
+        bytes.append(version)
     }
 
-    static func encode(_ operations: [CommitOperation], byteCount: Int = 256) -> [UInt8] {
-        var encoder = CommitEncoder(byteCount: byteCount)
+    /// Takes the bytes of a payload that was begun, to be given back with more.
+    init(continuing bytes: inout [UInt8]) {
+        swap(&self.bytes, &bytes)
+    }
+
+    mutating func giveBack(to bytes: inout [UInt8]) {
+        swap(&self.bytes, &bytes)
+    }
+
+    static func encode(_ operations: [CommitOperation]) -> [UInt8] {
+        var encoder = CommitEncoder()
         for operation in operations { encoder.append(operation) }
         return encoder.bytes
     }
 
-    private mutating func append(_ operation: CommitOperation) {
+    /// Bytes of a node in a payload, its length not counted.
+    static func byteCount(of node: Node) -> Int { node.isAbsent ? 0 : node.encodingByteCount }
+
+    static func varintByteCount(_ value: Int) -> Int {
+        max(1, (Int.bitWidth - value.leadingZeroBitCount + 6) / 7)
+    }
+
+    /// Appends a write up to its node, whose bytes are to follow.
+    mutating func appendWrite(_ target: WriteTarget, nodeByteCount: Int) {
+        bytes.append(1)
+        append(target)
+        append(varint: nodeByteCount)
+    }
+
+    mutating func append(_ operation: CommitOperation) {
         switch operation {
         case .write(let target, let node):
             bytes.append(1)
@@ -179,6 +202,10 @@ struct CommitEncoder {
         case .endSession(let session):
             bytes.append(7)
             append(session.text)
+        case .setting(let name, let text):
+            bytes.append(8)
+            append(name)
+            append(text)
         }
     }
 
@@ -248,13 +275,18 @@ struct CommitEncoder {
 /// Reads a payload; checks every length, path and node.
 struct CommitDecoder {
     private let bytes: [UInt8]
-    private var offset = 0
+    private var offset = 1
+    let version: UInt8
 
     /// Begins behind the version, which must be known.
-    init(checking bytes: [UInt8]) throws(CommitDecodingError) {
+    init(
+        checking bytes: [UInt8],
+        versions: ClosedRange<UInt8> = 1...1
+    ) throws(CommitDecodingError) {
+        guard let version = bytes.first else { throw .truncated(offset: 0) }
+        guard versions.contains(version) else { throw .unknownVersion(version) }
         self.bytes = bytes
-        let version = try readByte()
-        if version != 1 { throw .unknownVersion(version) }
+        self.version = version
     }
 
     var isAtEnd: Bool { offset == bytes.count }
@@ -276,6 +308,7 @@ struct CommitDecoder {
         case 5: return .onDisconnect(try readSession(), try readTarget(), try readDraft())
         case 6: return .cancelOnDisconnect(try readSession(), try readTarget())
         case 7: return .endSession(try readSession())
+        case 8: return .setting(name: try readText(), text: try readText())
         case let tag: throw .unknownOperation(tag, offset: start)
         }
     }
@@ -335,11 +368,12 @@ struct CommitDecoder {
 
     private mutating func readNode() throws(CommitDecodingError) -> Node {
         let start = offset
-        let slice = try readSlice()
-        if slice.isEmpty { return .absent }
+        let range = try readSlice().indices
+        if range.isEmpty { return .absent }
         do throws(NodeDecodingError) {
-            return try Array(slice).withBytes { bytes throws(NodeDecodingError) in
-                try Node(decoding: bytes)
+            // In place: a node may be most of a large payload.
+            return try bytes.withBytes { bytes throws(NodeDecodingError) in
+                try Node(decoding: bytes.slice(range))
             }
         } catch {
             throw .badNode(offset: start)

@@ -146,7 +146,7 @@ extension Database {
             if disconnects[session]?.writes.isEmpty == true { _ = takeDisconnect(of: session) }
         case .endSession(let session):
             _ = takeDisconnect(of: session)
-        case .write, .setRules, .detachRules:
+        case .write, .setRules, .detachRules, .setting:
             break
         }
     }

@@ -17,18 +17,25 @@ extension Database {
                 visited.append(node)
             }
         }
+        if isProfiled { tally = BroadcastTally() }
+        defer { tally = nil }
         for node in visited {
             for view in node.views where view.window == nil {
-                pushDefault(view, round, &effects)
+                if view.encoding == .wire {
+                    pushDefault(view, round, &effects)
+                } else {
+                    pushServerSent(view, round, &effects)
+                }
             }
             if node.followsChildren { pushChildren(node, round, &effects) }
+            profileBroadcast(node.path, &effects)
         }
     }
 
     /// What a view shows of the present tree.
     func shown(by view: View) -> Node {
         let node = root.descendant(at: view.node.path)
-        return view.window?.result(in: view.children(of: node)) ?? node
+        return view.window?.result(in: view.children(of: node)) ?? view.shownNode(of: node)
     }
 
     private func pushDefault(_ view: View, _ round: EventRound, _ effects: inout [Effect]) {
@@ -76,6 +83,7 @@ extension Database {
             switch view.encoding {
             case .wire: pushWire(view, changes, &texts, &effects)
             case .events: pushEvents(view, changes, step, &effects)
+            case .serverSent: pushServerSent(view, changes, round, &effects)
             }
         }
     }
@@ -107,6 +115,9 @@ extension Database {
             }
         case .events:
             pushEvents(view, from: before, to: after, &effects)
+        case .serverSent:
+            let shown = after.result
+            if shown != before.result { putWhole(shown, view, &effects) }
         }
     }
 
@@ -184,9 +195,9 @@ final class EventRound {
     let old: Node
     let new: Node
     /// Sorted by target, so that those below a path stand together, after one above it.
-    private let changes: [Change]
+    let changes: [Change]
     /// nil for a put.
-    private let base: Path?
+    let base: Path?
     private lazy var shared: OutgoingMessage = makeShared(nil)
 
     init(_ changes: [Change], base: Path?, old: Node, new: Node) {
@@ -229,7 +240,7 @@ final class EventRound {
     }
 
     /// Whether a change carries the whole value at `path`.
-    private func isReplacement(_ change: Change, of path: Path) -> Bool {
+    func isReplacement(_ change: Change, of path: Path) -> Bool {
         !change.target.isPriority && change.target.path.isPrefix(of: path)
     }
 
@@ -254,7 +265,7 @@ final class EventRound {
         }
     }
 
-    private func firstIndex(atOrAfter path: Path) -> Int {
+    func firstIndex(atOrAfter path: Path) -> Int {
         var low = 0
         var high = changes.count
         while low < high {

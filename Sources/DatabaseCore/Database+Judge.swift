@@ -73,17 +73,23 @@ extension Database {
             let told = listen.told
             listen.told = nil
             switch listen.view.encoding {
-            case .wire: putPresent(listen, &effects)
+            case .wire, .serverSent: putPresent(listen, &effects)
             case .events: tellPresent(listen, since: told, &effects)
             }
         }
         return round.count
     }
 
-    /// Sends a listen of the wire protocol all that it shows now.
-    private func putPresent(_ listen: Listen, _ effects: inout [Effect]) {
-        let place = WriteTarget(path: listen.path, isPriority: false)
-        let message = OutgoingMessage.put(place, shown(by: listen.view), tag: listen.number)
+    /// Sends a listen of the wire protocol, or an event stream, all that it shows now.
+    func putPresent(_ listen: Listen, _ effects: inout [Effect]) {
+        let shown = shown(by: listen.view)
+        let message: OutgoingMessage
+        if case .serverSent(let isExport) = listen.view.encoding {
+            message = .serverSent(.put(.root, shown), isExport: isExport)
+        } else {
+            let place = WriteTarget(path: listen.path, isPriority: false)
+            message = .put(place, shown, tag: listen.number)
+        }
         emit(.send(message, to: [listen.session.connection]), &effects)
     }
 
@@ -92,14 +98,19 @@ extension Database {
     private func judge(_ listen: Listen, now: Timestamp, _ effects: inout [Effect]) -> Bool {
         if isStillAllowed(listen, now: now) { return true }
         remove(listen)
-        let text: [UInt8]
+        let connection = listen.session.connection
         switch listen.name {
-        case .target(let target): text = ServerMessage.cancel(target).encoded()
+        case .target(let target):
+            emit(.send(.text(ServerMessage.cancel(target).encoded()), to: [connection]), &effects)
         case .observer(let observer):
             let error = EventError(.permissionDenied, "The rules no longer allow it.")
-            text = ObserverEvent.cancelled(error).encoded(observer: observer, isExport: false)
+            let text = ObserverEvent.cancelled(error).encoded(observer: observer, isExport: false)
+            emit(.send(.text(text), to: [connection]), &effects)
+        case .stream:
+            emit(.send(.serverSent(.cancel, isExport: false), to: [connection]), &effects)
+            // Its session ends when the connection does.
+            emit(.close(connection, .permissionDenied), &effects)
         }
-        emit(.send(.text(text), to: [listen.session.connection]), &effects)
         return false
     }
 

@@ -20,6 +20,8 @@ enum ListenOutcome {
     case registered(Listen, isIndexed: Bool)
     case denied
     case refused(String)
+    /// The query orders by something that the rules do not index, and the listen needs that they do.
+    case notIndexed(String)
     /// The index that the query walks must be built first.
     case mustWait(IndexNeed)
 }
@@ -32,6 +34,14 @@ extension Database {
         let query: QuerySpec
         let number: Int64?
         let encoding: View.Encoding
+
+        /// Whether the node itself is shown, and its children are not followed one by one.
+        var showsNode: Bool {
+            switch encoding {
+            case .wire, .serverSent: query.loadsEverything
+            case .events: false
+            }
+        }
     }
 
     /// Registers a listen. Its view is of the present tree, and so was the rules' verdict: what the
@@ -50,6 +60,13 @@ extension Database {
         }
         let decision = judgeRead(request.path, request.query, as: session.identity, now: now)
         guard decision?.isAllowed ?? true else { return .denied }
+        let isIndexed = isIndexed(request.query.index, at: request.path)
+        if case .serverSent = request.encoding, !isIndexed,
+            let text = request.query.missingIndexText(at: request.path)
+        {
+            // To clients of REST a stream is a read, which is refused; other listens are but warned.
+            return .notIndexed(text)
+        }
         switch view(for: request, now: now) {
         case .mustWait(let need): return .mustWait(need)
         case .refused(let text): return .refused(text)
@@ -65,7 +82,6 @@ extension Database {
             listens[id] = listen
             session.listens[request.name] = listen
             setLookedAt(decision?.lookedAt ?? [], of: listen)
-            let isIndexed = isIndexed(request.query.index, at: request.path)
             return .registered(listen, isIndexed: isIndexed)
         }
     }
@@ -210,12 +226,11 @@ extension Database {
             root.descendant(at: request.path),
             index: kept?.ready
         )
-        let showsNode = request.encoding == .wire && request.query.loadsEverything
         let view = View(
             node: watch(request.path),
             query: request.query,
             encoding: request.encoding,
-            window: showsNode ? nil : QueryView(request.query, children),
+            window: request.showsNode ? nil : QueryView(request.query, children),
             index: kept,
         )
         view.node.add(view)
@@ -228,7 +243,7 @@ extension View.Encoding {
     fileprivate func indexOrder(of query: QuerySpec) -> QuerySpec.Index? {
         if query.index == .key { return nil }
         switch self {
-        case .wire: return query.usesIndex ? query.index : nil
+        case .wire, .serverSent: return query.usesIndex ? query.index : nil
         case .events(let events, _):
             let isOrdered = !events.isDisjoint(with: .children)
             return query.usesIndex || isOrdered ? query.index : nil

@@ -10,6 +10,7 @@ package struct DatabaseSnapshot: Sendable {
     package let root: Node
     /// The text of its own rules, if it has any.
     package let rules: String?
+    package let settings: DatabaseSettings
     /// By session, in order of their identifiers.
     let disconnects: [(session: SessionID, state: Database.DisconnectState)]
 }
@@ -23,6 +24,7 @@ extension Database {
             time: time,
             root: root,
             rules: ownRules?.text,
+            settings: settings,
             disconnects: sessions.compactMap { id in disconnects[id].map { (id, $0) } },
         )
     }
@@ -32,6 +34,7 @@ extension Database {
         time = snapshot.time
         root = snapshot.root
         ownRules = try snapshot.rules.map(Database.load)
+        settings = snapshot.settings
         disconnects = Dictionary(
             uniqueKeysWithValues: snapshot.disconnects.map { ($0.session, $0.state) }
         )
@@ -53,6 +56,8 @@ extension Database {
                 }
             case .setRules(let text): ownRules = try Database.load(text)
             case .detachRules: ownRules = nil
+            case .setting(let name, let text):
+                guard settings.take((name, text)) else { throw .badSetting(name: name) }
             case .identify, .onDisconnect, .cancelOnDisconnect, .endSession:
                 applyBookkeeping(operation)
             }

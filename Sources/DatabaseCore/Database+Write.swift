@@ -11,6 +11,10 @@ struct Write {
     let identity: Identity
     /// The session that asked, whose own listens hear of the commit before the answer leaves.
     let writer: Session?
+    /// Bytes that it may touch: of what it writes and of what it replaces, as the log encodes them.
+    var byteLimit: Int?
+    /// Whether it counts only if the client saw what is there.
+    var isTransaction = false
 
     static func put(
         _ target: WriteTarget,
@@ -76,6 +80,9 @@ extension Database {
             )
             if !decision.isAllowed { return .denied(decision) }
         }
+        if let limit = write.byteLimit, touchesMore(than: limit, changes) {
+            return .refused(.tooLarge)
+        }
         let isMade = commit(
             changes,
             newRoot,
@@ -92,6 +99,15 @@ extension Database {
         if write.entries.count > Limits.mergeEntries { return .tooManyEntries }
         for entry in write.entries where !entry.isWithinDepthLimit { return .tooDeep }
         return nil
+    }
+
+    private func touchesMore(than byteLimit: Int, _ changes: [Change]) -> Bool {
+        var left = byteLimit
+        for change in changes {
+            left -= change.new.encodingByteCount + change.old.encodingByteCount
+            if left < 0 { return true }
+        }
+        return false
     }
 
     /// The tree with every entry in it, all server values read from the tree before.

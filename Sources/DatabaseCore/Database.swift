@@ -16,6 +16,7 @@ final class Database {
     /// The rules of its own, which win over the default ones.
     var ownRules: Ruleset?
     var defaultRules: Ruleset
+    var settings = DatabaseSettings()
     /// On-disconnect writes of live sessions and of those that ended with the process.
     var disconnects: [SessionID: DisconnectState] = [:]
 
@@ -32,6 +33,10 @@ final class Database {
     var leaving: [(session: Session, listens: ArraySlice<Listen>)] = []
     /// Listens that await a verdict, oldest first.
     var held: [ListenID] = []
+    /// Whether every operation is told to somebody who watches.
+    var isProfiled = false
+    /// Counts what is sent while a commit is told to listeners and somebody watches.
+    var tally: BroadcastTally?
     private var outbox = Outbox(flushedThrough: .zero)
 
     /// The sum of `byteCount` over `disconnects`.
@@ -70,6 +75,7 @@ final class Database {
 
     /// Sends `effect` out as soon as everything it can depend on is durable.
     func emit(_ effect: Effect, _ effects: inout [Effect]) {
+        if tally != nil { tally?.note(effect) }
         outbox.emit(effect, after: number, into: &effects)
     }
 

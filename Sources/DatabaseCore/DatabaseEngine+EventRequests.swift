@@ -51,6 +51,7 @@ extension DatabaseEngine {
                 return .refused(.unknownObserver, "No observer has the id \(observer).")
             }
             session.database.remove(listen)
+            session.database.profile(.unlisten, listen.path, &effects)
             return .done
         case .get(let path, let query, let isExport):
             return get(path, query, isExport, request, id, session, now, &effects)
@@ -109,12 +110,16 @@ extension DatabaseEngine {
             number: observation.id,
             encoding: .events(observation.events, isExport: observation.isExport),
         )
-        switch database.register(asked, session, id: nextListen(), now: now) {
+        let outcome = database.register(asked, session, id: nextListen(), now: now)
+        database.profile(asked, outcome, &effects)
+        switch outcome {
         case .denied:
             counts.refusedReads += 1
             return .denied
         case .refused(let text):
             return .refused(.tooManyObservers, text)
+        case .notIndexed:
+            preconditionFailure("without an index such a listen is but warned")
         case .mustWait(let need):
             wait(for: need, in: database, .message(.events(request), session), &effects)
             return nil
@@ -135,7 +140,9 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) -> EventReply? {
         let database = session.database
-        switch database.read(path, query, as: session.identity, now: now) {
+        let outcome = database.read(path, query, as: session.identity, now: now)
+        database.profile(.read, path, query, outcome, &effects)
+        switch outcome {
         case .mustWait(let need):
             wait(for: need, in: database, .message(.events(request), session), &effects)
             return nil
@@ -178,8 +185,7 @@ extension DatabaseEngine {
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) -> EventReply? {
-        let node = session.database.root.descendant(at: target.path)
-        let current = target.isPriority ? node.priority : node
+        let current = session.database.node(at: target)
         if current.isLarge(from: policy.nodesHashedAtOnce) {
             let set = Session.TaggedSet(
                 target: target,
@@ -204,23 +210,16 @@ extension DatabaseEngine {
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) -> EventReply {
-        if currentTag != tag {
-            // What is there, and even that it is something else, is for those alone who may know.
-            let write = Write.put(target, draft, as: session.identity, by: session)
-            guard session.database.allows(write, now: now) else { return .denied }
-            let outcome = session.database.read(
-                target.path,
-                .everything,
-                as: session.identity,
-                now: now
-            )
-            guard case .value = outcome else { return .denied }
-            return .mismatch(current, currentTag)
+        var write = Write.put(target, draft, as: session.identity, by: session)
+        write.isTransaction = true
+        let database = session.database
+        switch perform(write, if: tag, is: currentTag, database, now, &effects) {
+        case .mismatch: return .mismatch(current, currentTag)
+        case .denied: return .denied
+        case .performed(.done): break
+        case .performed(let outcome): return reply(for: outcome)
         }
-        let reply = put(target, draft, session, now, &effects)
-        guard case .written = reply else { return reply }
-        let written = session.database.root.descendant(at: target.path)
-        let value = target.isPriority ? written.priority : written
+        let value = database.node(at: target)
         // A tag that takes long to work out is had by reading.
         if value.isLarge(from: policy.nodesHashedAtOnce) { return .written(nil) }
         return .written(EntityTag(value))
@@ -238,14 +237,13 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) -> EventReply? {
         let (target, draft) = (asked.target, asked.draft)
-        let node = session.database.root.descendant(at: target.path)
-        let current = target.isPriority ? node.priority : node
+        let current = session.database.node(at: target)
         // Another tag is an answer whatever came later.
         if asked.tag != tag || current.isIdentical(to: compared) {
             return set(target, draft, ifMatch: asked.tag, compared, tag, session, now, &effects)
         }
         if asked.attempt >= Limits.comparisons {
-            return .refused(.unavailable, "The data changes faster than it can be compared.")
+            return .refused(.unavailable, RequestRefusal.changing.text)
         }
         let attempt = asked.attempt + 1
         return set(
@@ -281,23 +279,6 @@ extension DatabaseEngine {
     }
 }
 
-extension Database {
-    /// Whether the rules allow a write, which is not done.
-    fileprivate func allows(_ write: Write, now: Timestamp) -> Bool {
-        if write.identity.isAdmin { return true }
-        let time = commitTime(now)
-        let (newRoot, _) = resolve(write.entries, at: time)
-        let request = RulesRequest(root: root, auth: write.identity.auth, now: time)
-        let decision = rules.decideWrite(
-            write.entries.map(\.target),
-            newRoot: newRoot,
-            request,
-            recording: Recording()
-        )
-        return decision.isAllowed
-    }
-}
-
 extension EventReply {
     static let denied = EventReply.refused(
         .permissionDenied,
@@ -312,15 +293,10 @@ extension EventReply {
 extension RequestRefusal {
     fileprivate var eventCode: EventErrorCode {
         switch self {
-        case .noSpace, .logBehind, .busy: .unavailable
+        case .noSpace, .logBehind, .busy, .changing, .unknownRuleset, .tooManyListens: .unavailable
         case .tooDeep: .tooDeep
         case .tooManyEntries: .tooManyWrites
         case .tooLarge: .tooBig
         }
     }
-}
-
-extension EntityTag {
-    /// The tag of a node, which must be short to hash.
-    fileprivate init(_ node: Node) { self.init(hash: node.hash(.priority)) }
 }

@@ -6,7 +6,7 @@ import WireProtocol
 /// Who waits for an index, and is asked again when it is there.
 enum Asker {
     case message(SessionMessage, Session)
-    case request(Request, RequestID, Identity, isAdmin: Bool)
+    case request(Request, RequestID, Identity, isAdmin: Bool, until: Timestamp? = nil)
 }
 
 /// Indexes that are worked out away from the loop.
@@ -113,9 +113,17 @@ extension DatabaseEngine {
                 refuse(message, session, &effects)
             }
             receiveParked(session, now, &effects)
-        case .request(let request, let id, let identity, let isAdmin):
+        case .request(let request, let id, let identity, let isAdmin, let expiry):
             if isThere {
-                perform(request, id, as: identity, isAdmin: isAdmin, now, &effects)
+                perform(
+                    request,
+                    id,
+                    as: identity,
+                    isAdmin: isAdmin,
+                    until: expiry,
+                    now,
+                    &effects
+                )
             } else {
                 effects.append(.respond(id, .refused(.busy)))
             }

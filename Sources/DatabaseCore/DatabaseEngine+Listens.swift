@@ -27,12 +27,16 @@ extension DatabaseEngine {
             number: tag,
             encoding: .wire,
         )
-        switch database.register(asked, session, id: nextListen(), now: now) {
+        let outcome = database.register(asked, session, id: nextListen(), now: now)
+        database.profile(asked, outcome, &effects)
+        switch outcome {
         case .denied:
             counts.refusedReads += 1
             return .refused(.permissionDenied, "Permission denied")
         case .refused(let text):
             return .refused(.failed, text)
+        case .notIndexed:
+            preconditionFailure("without an index such a listen is but warned")
         case .mustWait(let need):
             wait(for: need, in: database, .message(.wire(.request(request)), session), &effects)
             return nil

@@ -31,6 +31,12 @@ extension DatabaseEngine {
             built(index, kept, of: database, now, &effects)
             return
         }
+        if let request = inquiringHashes.removeValue(forKey: inquiry) {
+            var hash: String?
+            if case .hash(let found) = result { hash = found }
+            hashed(request, hash, now, &effects)
+            return
+        }
         guard let session = inquiringSessions.removeValue(forKey: inquiry) else { return }
         if case .comparison(inquiry, let listen) = session.waiting {
             session.waiting = nil

@@ -97,6 +97,7 @@ extension DatabaseEngine {
             body = reply
         case .unlisten(let target, _):
             if let listen = session.listens[.target(target)] { database.remove(listen) }
+            database.profile(.unlisten, target.path, &effects)
             body = .ok
         case .get(let target):
             let outcome = database.read(
@@ -105,6 +106,7 @@ extension DatabaseEngine {
                 as: session.identity,
                 now: now
             )
+            database.profile(.read, target.path, target.query, outcome, &effects)
             if case .mustWait(let need) = outcome {
                 wait(for: need, in: database, .message(.wire(.request(request)), session), &effects)
                 return
@@ -154,6 +156,7 @@ extension DatabaseEngine {
         let outcome = database.write(write, now: now, &effects)
         if database.number != before { counts.commits += 1 }
         if case .denied = outcome { counts.refusedWrites += 1 }
+        database.profile(write, outcome, &effects)
         return outcome
     }
 
@@ -216,7 +219,8 @@ extension DatabaseEngine {
         }
         let body: ReplyBody
         if current.matches(hash: hash) {
-            let write = Write.put(target, draft, as: session.identity, by: session)
+            var write = Write.put(target, draft, as: session.identity, by: session)
+            write.isTransaction = true
             body = replyBody(for: perform(write, session.database, now, &effects))
         } else {
             body = .stale
@@ -238,7 +242,8 @@ extension DatabaseEngine {
         let node = session.database.root.descendant(at: put.target.path)
         var body = ReplyBody.stale
         if hash == put.hash, node.isIdentical(to: compared) {
-            let write = Write.put(put.target, put.draft, as: session.identity, by: session)
+            var write = Write.put(put.target, put.draft, as: session.identity, by: session)
+            write.isTransaction = true
             body = replyBody(for: perform(write, session.database, now, &effects))
         }
         session.database.reply(number, body, to: session, &effects)
@@ -285,16 +290,22 @@ extension RequestRefusal {
             "Data to write exceeds the maximum size that can be modified with a single request."
         case .logBehind:
             "The server's disk cannot keep up: try again in a moment."
+        case .tooManyListens:
+            "The server has too many listens at the moment: try again later."
         case .busy:
             "The server has too much to work out at the moment: try again soon."
+        case .changing:
+            "The data changes faster than it can be compared."
+        case .unknownRuleset:
+            "There is no stored ruleset with this identifier."
         }
     }
 
     /// Whether the same write may be taken later.
     package var isPassing: Bool {
         switch self {
-        case .noSpace, .logBehind, .busy: true
-        case .tooDeep, .tooManyEntries, .tooLarge: false
+        case .noSpace, .logBehind, .busy, .changing, .tooManyListens: true
+        case .tooDeep, .tooManyEntries, .tooLarge, .unknownRuleset: false
         }
     }
 }

@@ -37,125 +37,159 @@ extension DatabaseEngine {
             if case .token(_, let given) = request.credential { override = given }
             let identity = DatabaseEngine.identity(under: override)
             perform(request, id, as: identity, isAdmin: true, now, &effects)
-        case .user(let auth, _):
-            perform(request, id, as: .user(auth), isAdmin: false, now, &effects)
+        case .user(let auth, let expiry):
+            let identity = Identity.user(auth)
+            perform(request, id, as: identity, isAdmin: false, until: expiry, now, &effects)
         case .refused(let refusal):
             counts.refusedCredentials += 1
             effects.append(.respond(id, .badCredential(refusal)))
         }
     }
 
+    /// Does a request. What outlives it, an event stream, does so until `expiry`.
     func perform(
         _ request: Request,
         _ id: RequestID,
         as identity: Identity,
         isAdmin: Bool,
+        until expiry: Timestamp? = nil,
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
-        guard let database = database(request.database) else {
+        guard let database = database(for: request) else {
             effects.append(.respond(id, .unknownDatabase))
             return
         }
-        let response: Response
+        if request.isForAdmins, !isAdmin {
+            database.emit(.respond(id, .permissionDenied), &effects)
+            return
+        }
         switch request.operation {
-        case .get(let target, let query):
-            switch database.read(target.path, query, as: identity, now: now) {
+        case .get(let target, let query, let tagUse):
+            let outcome = database.read(target.path, query, as: identity, now: now)
+            database.profile(.restRead, target.path, query, outcome, &effects)
+            switch outcome {
             case .mustWait(let need):
                 let asker = Asker.request(request, id, identity, isAdmin: isAdmin)
                 wait(for: need, in: database, asker, &effects)
-                return
-            case let outcome: response = answer(outcome, target)
+            case .value(let node):
+                let value = target.isPriority ? node.priority : node
+                answer(id, .value(value, nil), tagUse, of: value, database, &effects)
+            case .notIndexed(let text):
+                database.emit(.respond(id, .notIndexed(text)), &effects)
+            case .denied:
+                counts.refusedReads += 1
+                database.emit(.respond(id, .permissionDenied), &effects)
             }
-        case .put(let target, let draft):
-            let write = Write.put(target, draft, as: identity, by: nil)
-            response = put(write, database, now, &effects)
-        case .push(let path, let key, let draft):
-            let target = WriteTarget(path: path.appending(key), isPriority: false)
-            let write = Write.put(target, draft, as: identity, by: nil)
-            response = push(key, write, database, now, &effects)
-        case .merge(let base, let entries):
-            let write = Write(entries: entries, base: base, identity: identity, writer: nil)
-            response = merge(write, database, now, &effects)
-        case .getRules:
-            response = isAdmin ? .rules(database.rules.text) : .permissionDenied
-        case .putRules(let rules, let isDryRun):
-            response =
-                isAdmin
-                ? putRules(rules, isDryRun, database, now, &effects) : .permissionDenied
-        case .simulate(let simulation):
-            response = isAdmin ? simulate(simulation, database, now) : .permissionDenied
-        case .status:
-            response = isAdmin ? .status(summaries()) : .permissionDenied
-        }
-        database.emit(.respond(id, response), &effects)
-    }
-
-    private func answer(_ outcome: ReadOutcome, _ target: WriteTarget) -> Response {
-        switch outcome {
-        case .value(let node): return .value(target.isPriority ? node.priority : node)
-        case .notIndexed(let text): return .notIndexed(text)
-        case .denied:
-            counts.refusedReads += 1
-            return .permissionDenied
-        case .mustWait: preconditionFailure("who must wait is asked again")
+        case .stream(let connection, let path, let query, let isExport):
+            let asked = Database.ListenRequest(
+                name: .stream,
+                path: path,
+                query: query,
+                number: nil,
+                encoding: .serverSent(isExport: isExport),
+            )
+            let asker = Asker.request(request, id, identity, isAdmin: isAdmin, until: expiry)
+            let session = streamSession(connection, database, as: identity, until: expiry)
+            guard let refusal = stream(asked, session, id, asker, now, &effects) else { return }
+            database.emit(.respond(id, refusal), &effects)
+        case .put, .push, .merge:
+            write(request, id, as: identity, database, now, &effects)
+        case .getRules, .putRules, .getSettings, .putSetting, .storeRuleset, .labelRulesets,
+            .simulate, .profile, .backUp, .databases, .status:
+            var response = Response.permissionDenied
+            if isAdmin { response = administer(request.operation, database, now, &effects) }
+            database.emit(.respond(id, response), &effects)
         }
     }
 
-    private func put(
-        _ write: Write,
-        _ database: Database,
-        _ now: Timestamp,
-        _ effects: inout [Effect]
-    ) -> Response {
-        switch perform(write, database, now, &effects) {
-        case .done(let changes): .written(changes[0].new)
-        case .denied: .permissionDenied
-        case .refused(let refusal): .refused(refusal)
+    /// The database of a request. Reading one that is not there yet reads an empty one and leaves nothing behind.
+    private func database(for request: Request) -> Database? {
+        let id = request.database
+        switch request.operation {
+        case .get, .getRules, .getSettings, .simulate:
+            return databases[id] ?? (policy.createsDatabases ? makeDatabase(id) : nil)
+        default:
+            return database(id)
         }
     }
 
-    private func push(
-        _ key: Key,
-        _ write: Write,
-        _ database: Database,
-        _ now: Timestamp,
-        _ effects: inout [Effect]
-    ) -> Response {
-        let response = put(write, database, now, &effects)
-        if case .written = response { return .pushed(key) }
-        return response
-    }
+    // MARK: - Writing
 
-    private func merge(
-        _ write: Write,
-        _ database: Database,
-        _ now: Timestamp,
-        _ effects: inout [Effect]
-    ) -> Response {
-        switch perform(write, database, now, &effects) {
-        case .done(let changes): .merged(changes.map { ($0.target, $0.new) })
-        case .denied: .permissionDenied
-        case .refused(let refusal): .refused(refusal)
-        }
-    }
-
-    /// Gives a database rules of its own, or takes them away, as a commit.
-    private func putRules(
-        _ rules: Ruleset?,
-        _ isDryRun: Bool,
+    private func write(
+        _ request: Request,
+        _ id: RequestID,
+        as identity: Identity,
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect],
+    ) {
+        let limit = request.sizeLimit ?? database.settings.defaultWriteSizeLimit
+        switch request.operation {
+        case .put(let target, let draft, let condition, let tagUse):
+            var write = Write.put(target, draft, as: identity, by: nil)
+            write.byteLimit = limit.byteCount
+            if let condition {
+                let conditional = ConditionalPut(write: write, condition: condition, tagUse: tagUse)
+                put(conditional, id, database, now, &effects)
+                return
+            }
+            let response = response(to: perform(write, database, now, &effects), of: write)
+            answer(id, response, tagUse, of: database.node(at: target), database, &effects)
+        case .push(let path, let key, let draft, let tagUse):
+            let target = WriteTarget(path: path.appending(key), isPriority: false)
+            var write = Write.put(target, draft, as: identity, by: nil)
+            write.byteLimit = limit.byteCount
+            var response = response(to: perform(write, database, now, &effects), of: write)
+            if case .written = response { response = .pushed(key, nil) }
+            answer(id, response, tagUse, of: database.node(at: target), database, &effects)
+        case .merge(let base, let entries, let tagUse):
+            var write = Write(entries: entries, base: base, identity: identity, writer: nil)
+            write.byteLimit = limit.byteCount
+            let response = response(to: perform(write, database, now, &effects), of: write)
+            let node = database.root.descendant(at: base)
+            // The tag tells of what was not written, too.
+            var shownUse = tagUse
+            if tagUse == .wanted, !database.mayRead(base, as: identity, now) { shownUse = .none }
+            answer(id, response, shownUse, of: node, database, &effects)
+        default:
+            preconditionFailure("only writes come here")
+        }
+    }
+
+    /// The answer to a write, without a tag.
+    func response(to outcome: WriteOutcome, of write: Write) -> Response {
+        switch outcome {
+        case .done(let changes) where write.base == nil: .written(changes[0].new, nil)
+        case .done(let changes): .merged(changes.map { ($0.target, $0.new) }, nil)
+        case .denied: .permissionDenied
+        case .refused(let refusal): .refused(refusal)
+        }
+    }
+
+    // MARK: - For admins
+
+    private func administer(
+        _ operation: Request.Operation,
+        _ database: Database,
+        _ now: Timestamp,
+        _ effects: inout [Effect]
     ) -> Response {
-        if isDryRun { return .done }
-        if let refusal = logCondition.refusal { return .refused(refusal) }
-        let operation = rules.map { CommitOperation.setRules($0.text) } ?? .detachRules
-        database.append([operation], at: database.commitTime(now), &effects)
-        database.ownRules = rules
-        database.judgeAllAgain(now: now, &effects)
-        effects.append(.note(.rulesReplaced(database.id)))
-        return .done
+        switch operation {
+        case .getRules: .rules(database.rules)
+        case .putRules(let rules, let isDryRun):
+            putRules(rules, isDryRun, database, now, &effects)
+        case .getSettings: .settings(database.settings)
+        case .putSetting(let setting): put(setting, database, now, &effects)
+        case .storeRuleset(let id, let rules): store(rules, as: id, database, now, &effects)
+        case .labelRulesets(let labels): label(labels, database, now, &effects)
+        case .simulate(let simulation): simulate(simulation, database, now)
+        case .profile: .mayProfile
+        case .backUp: .mayBackUp
+        case .databases: .databases(existing)
+        case .status: .status(summaries())
+        case .get, .stream, .put, .push, .merge: preconditionFailure("these are for everybody")
+        }
     }
 
     private func simulate(

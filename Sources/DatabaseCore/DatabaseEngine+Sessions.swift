@@ -35,6 +35,7 @@ extension DatabaseEngine {
         sessions[connection] = session
         sessionsByID[session.id] = session
         counts.sessions += 1
+        database.profile(.connect, .root, &effects)
         let hello =
             switch handshake.dialect {
             case .wire:
@@ -45,6 +46,7 @@ extension DatabaseEngine {
                 ).encoded()
             case .events:
                 EventMessage.hello(now: now, session: handshake.session.text).encoded()
+            case .serverSent: preconditionFailure("an event stream begins as a request")
             }
         database.emit(.send(.text(hello), to: [connection]), &effects)
     }
@@ -71,25 +73,27 @@ extension DatabaseEngine {
             inquiringSessions[inquiry] = nil
         case .index, .turn, nil: break
         }
+        session.database.profile(.disconnect, .root, &effects)
         session.database.removeListens(of: session)
         session.database.runOnDisconnect(session.id, now: now, &effects)
     }
 
-    /// Tells sessions whose token has run out. An SDK is disconnected, and comes back with a new one; a
-    /// client of the plain event protocol goes on signed out.
+    /// Tells sessions whose token has run out. An SDK is disconnected, and comes back with a new one, and so
+    /// is the reader of an event stream; a client of the plain event protocol goes on signed out.
     func expireTokens(_ now: Timestamp, _ effects: inout [Effect]) {
         let expired = sessions.values.filter { ($0.expiry ?? .distantFuture) <= now }
         for session in expired.sorted(by: { $0.connection < $1.connection }) {
             let text = "Auth token is expired"
-            let message =
+            let message: OutgoingMessage =
                 switch session.dialect {
-                case .wire: ServerMessage.authRevoked(.expiredToken, text).encoded()
+                case .wire: .text(ServerMessage.authRevoked(.expiredToken, text).encoded())
                 case .events:
-                    EventMessage.authRevoked(EventError(.expiredToken, text)).encoded()
+                    .text(EventMessage.authRevoked(EventError(.expiredToken, text)).encoded())
+                case .serverSent: .serverSent(.authRevoked, isExport: false)
                 }
-            session.database.emit(.send(.text(message), to: [session.connection]), &effects)
+            session.database.emit(.send(message, to: [session.connection]), &effects)
             switch session.dialect {
-            case .wire: close(session.connection, .tokenExpired, now, &effects)
+            case .wire, .serverSent: close(session.connection, .tokenExpired, now, &effects)
             case .events: become(.nobody, nil, session, now, &effects)
             }
         }
@@ -169,6 +173,7 @@ extension DatabaseEngine {
         case .events:
             let reply = EventReply.authenticated(uid: session.identity.uid)
             session.database.reply(request, reply, to: session, &effects)
+        case .serverSent: preconditionFailure("an event stream asks for nothing")
         }
     }
 
@@ -181,6 +186,7 @@ extension DatabaseEngine {
         switch session.dialect {
         case .wire: session.database.reply(request, refusal.replyBody, to: session, &effects)
         case .events: session.database.reply(request, refusal.eventReply, to: session, &effects)
+        case .serverSent: preconditionFailure("an event stream asks for nothing")
         }
     }
 }

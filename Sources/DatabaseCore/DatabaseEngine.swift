@@ -15,6 +15,8 @@ package final class DatabaseEngine {
     var inquiringRequests: [InquiryID: (request: Request, id: RequestID)] = [:]
     /// Sessions with a credential or a hash under way.
     var inquiringSessions: [InquiryID: Session] = [:]
+    /// Requests that wait for the hash of a large node.
+    var inquiringHashes: [InquiryID: HashedRequest] = [:]
     /// Indexes that are worked out elsewhere.
     var inquiringIndexes: [InquiryID: (database: Database, kept: KeptIndex)] = [:]
     /// Messages that have waited, to go on in turns; the oldest first.
@@ -61,6 +63,8 @@ package final class DatabaseEngine {
             if let database = databases[id] { replaceRules(of: database, rules, now, &effects) }
         case .log(let condition):
             logCondition = condition
+        case .profile(let id, let isOn):
+            databases[id]?.isProfiled = isOn
         case .tick:
             expireTokens(now, &effects)
             tendIndexes(now, &effects)
@@ -91,6 +95,13 @@ package final class DatabaseEngine {
             defaultRules: policy.rulesByDatabase[id] ?? policy.defaultRules,
             policy,
         )
+    }
+
+    /// The databases that are configured or were written to, by name; one that was only read is none.
+    var existing: [DatabaseID] {
+        sortedDatabases.map(\.id).filter { id in
+            policy.databases.contains(id) || databases[id]?.number != .zero
+        }
     }
 
     /// In order of their names.
@@ -163,4 +174,5 @@ package struct EngineCounts: Sendable, Equatable {
     package var refusedReads = 0
     package var refusedCredentials = 0
     package var sessions = 0
+    package var streams = 0
 }

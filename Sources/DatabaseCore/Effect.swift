@@ -23,6 +23,8 @@ package enum Effect: Sendable {
     /// Gives the memory of a large tree back away from the loop.
     case release(Node)
     indirect case note(Note)
+    /// An operation was done, while somebody watches.
+    indirect case profiled(DatabaseID, OperationRecord)
 }
 
 /// A message to a client.
@@ -34,6 +36,10 @@ package enum OutgoingMessage: Sendable {
     indirect case event(StreamedEvent)
     /// Many events of one observer, made from snapshots as the socket drains.
     indirect case events(EventStream)
+    /// Events of event streams, one or several.
+    case serverSent([UInt8])
+    /// An event with large values, written from their snapshots as the socket drains.
+    indirect case serverSentStream(StreamedServerSentEvent)
 }
 
 /// A message that is the same for all receivers but for one number: `text`, the number, `ending`.
@@ -77,6 +83,8 @@ package enum CloseReason: Sendable, Equatable {
     /// A new connection named this session as its last one.
     case replaced
     case tokenExpired
+    /// The rules no longer allow what an event stream shows.
+    case permissionDenied
     case tooManyParkedMessages
     case unknownDatabase
     case shutDown
@@ -84,14 +92,25 @@ package enum CloseReason: Sendable, Equatable {
 
 /// The outcome of a `Request`.
 package enum Response: Sendable {
-    case value(Node)
-    case written(Node)
-    /// The resolved values of a multi-path update, in the order of its entries.
-    case merged([(WriteTarget, Node)])
-    case pushed(Key)
-    case rules(String)
+    case value(Node, EntityTag?)
+    /// The request's own connection gets events from here on.
+    case streaming(ConnectionID)
+    case written(Node, EntityTag?)
+    /// The resolved values of a multi-path update, in the order of its entries; the tag is that of the node
+    /// where their paths begin.
+    case merged([(WriteTarget, Node)], EntityTag?)
+    /// The tag is that of the new child.
+    case pushed(Key, EntityTag?)
+    /// A condition does not hold: what is there instead, and its tag.
+    case mismatch(Node, EntityTag)
+    case rules(Ruleset)
+    case settings(DatabaseSettings)
     case done
     case simulated(Decision, newData: Node?)
+    case mayProfile
+    case mayBackUp
+    /// In order of their names.
+    case databases([DatabaseID])
     case status([DatabaseSummary])
     case permissionDenied
     /// The query orders by something that the rules do not index; the text says what to add.
@@ -109,11 +128,17 @@ package enum RequestRefusal: Error, Sendable, Equatable {
     case logBehind
     /// Too much long work waits already.
     case busy
+    /// There is no room for another listen.
+    case tooManyListens
     /// The value would reach below the greatest depth.
     case tooDeep
     case tooManyEntries
-    /// The log has no room for so large a commit.
+    /// The log has no room for so large a commit, or the write touches more than it may.
     case tooLarge
+    /// A large node changes faster than it can be compared.
+    case changing
+    /// A label names a ruleset that is not stored.
+    case unknownRuleset
 }
 
 /// Something worth a line in the log.

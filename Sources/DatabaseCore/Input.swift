@@ -26,6 +26,8 @@ package enum Input: Sendable {
     case rules(DatabaseID, Ruleset)
     /// Whether the log can take new commits.
     case log(LogCondition)
+    /// Whether every operation on a database is told as `Effect.profiled`.
+    case profile(DatabaseID, Bool)
     /// Time has passed; sent about once a second.
     case tick
     /// Room for long work, in steps of about a microsecond.
@@ -49,6 +51,8 @@ package enum Dialect: Sendable {
     case wire
     /// The plain event protocol.
     case events
+    /// The events of one listen, and nothing in the other direction. It begins as a request.
+    case serverSent
 }
 
 /// How a connection begins.
@@ -81,24 +85,59 @@ package struct Request: Sendable {
     package let database: DatabaseID
     package let credential: RequestCredential
     package let operation: Operation
+    /// How much a write may touch; nil stands for what the settings of the database say.
+    package let sizeLimit: WriteSizeLimit?
+    /// Whether it is done for admins alone, whatever the rules grant.
+    package let isForAdmins: Bool
 
-    package init(database: DatabaseID, credential: RequestCredential, operation: Operation) {
+    package init(
+        database: DatabaseID,
+        credential: RequestCredential,
+        operation: Operation,
+        sizeLimit: WriteSizeLimit? = nil,
+        isForAdmins: Bool = false,
+    ) {
         self.database = database
         self.credential = credential
         self.operation = operation
+        self.sizeLimit = sizeLimit
+        self.isForAdmins = isForAdmins
+    }
+
+    /// Whether the answer carries the tag of the value that it is about.
+    package enum TagUse: Sendable {
+        case none
+        case wanted
     }
 
     package enum Operation: Sendable {
         /// The value at a place, filtered; at a priority, that priority.
-        case get(WriteTarget, QuerySpec)
-        case put(WriteTarget, Draft)
+        case get(WriteTarget, QuerySpec, TagUse = .none)
+        /// The value at a path, filtered, and everything that becomes of it, sent to a connection as
+        /// server-sent events. The connection is the request's own, and its disconnection ends the stream.
+        case stream(ConnectionID, Path, QuerySpec, isExport: Bool)
+        /// With a condition it is done only if that is the tag of what is there.
+        case put(WriteTarget, Draft, condition: EntityTag? = nil, TagUse = .none)
         /// A put at a new key below the path.
-        case push(Path, key: Key, Draft)
-        case merge(Path, [MergeEntry])
+        case push(Path, key: Key, Draft, TagUse = .none)
+        case merge(Path, [MergeEntry], TagUse = .none)
         case getRules
         /// Replaces the rules of the database, or (nil) goes back to the default ones.
         case putRules(Ruleset?, isDryRun: Bool)
+        /// All settings of the database; for admins, as are the next three.
+        case getSettings
+        case putSetting(DatabaseSetting)
+        /// Keeps a ruleset under an identifier, to be put in force later.
+        case storeRuleset(id: String, Ruleset)
+        /// Names stored rulesets by their purpose; the one labelled `stable` comes in force.
+        case labelRulesets(RulesetLabels)
         case simulate(SimulationRequest)
+        /// Whether the database may be watched at work, as `Input.profile` lets it; for admins.
+        case profile
+        /// Whether a backup may be taken, which the shell does; for admins.
+        case backUp
+        /// The names of every database; for admins.
+        case databases
         /// What is known of every database; for admins.
         case status
     }

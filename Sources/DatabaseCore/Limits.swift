@@ -40,6 +40,8 @@ package enum Limits {
     /// The same of all sessions of one database: they stand in the head of its checkpoint, whose length has
     /// 32 bits.
     package static let allOnDisconnectByteCount = 1024 * 1024 * 1024
+    /// Rulesets that one database stores.
+    package static let storedRulesets = 100
     /// Bytes of one commit. Source: docs/LOG_FORMAT.md, payload of a record.
     package static let commitByteCount = 512 * 1024 * 1024
     /// Databases in one server, those that only readers have named included.
@@ -51,7 +53,7 @@ package enum Limits {
     /// Nodes hashed on the loop for a transaction or for a listen whose client has data already; the
     /// hash of more is an inquiry.
     package static let nodesHashedAtOnce = 2_000
-    /// How often a large node is compared anew for a set of the plain event protocol because it changed
+    /// How often a large node is compared anew for a write that has a condition because it changed
     /// meanwhile.
     package static let comparisons = 3
     /// Places that may change while data is compared elsewhere and that are told one by one then; of

@@ -2,13 +2,15 @@ import JSONTree
 import Queries
 import WireProtocol
 
-/// A session's registration on a path and query: a listen of the wire protocol, or an observer of the
-/// plain event protocol.
+/// A session's registration on a path and query: a listen of the wire protocol, an observer of the
+/// plain event protocol, or an event stream.
 final class Listen {
     /// What its session knows it by.
     enum Name: Hashable {
         case target(ListenTarget)
         case observer(Int64)
+        /// The one listen of its session.
+        case stream
     }
 
     let id: ListenID

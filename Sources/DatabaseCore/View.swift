@@ -10,12 +10,15 @@ final class View {
         case wire
         /// By the plain event protocol: these events.
         case events(EventSet, isExport: Bool)
+        /// By server-sent events: values to be put in place.
+        case serverSent(isExport: Bool)
     }
 
     let node: WatchedNode
     let query: QuerySpec
     let encoding: Encoding
-    /// The children in sight; nil for a default view of the wire protocol, which shows the node itself.
+    /// The children in sight; nil for a view of all children by the wire protocol or server-sent events, which
+    /// shows the node itself.
     var window: QueryView?
     /// The index that `window` walks; nil for none, or for key order.
     let index: KeptIndex?
@@ -47,6 +50,12 @@ final class View {
     /// The children of `node`, a state of the watched one, in the order of the query.
     func children(of node: Node) -> OrderedChildren {
         OrderedChildren(node, index: index?.ready)
+    }
+
+    /// What a view without a window shows of `node`: all of it, or, of a query, its children alone.
+    func shownNode(of node: Node) -> Node {
+        if query == .everything || encoding == .wire { return node }
+        return node.isMap ? node.settingPriority(.absent) : .absent
     }
 
     func add(_ listen: Listen) {

@@ -33,7 +33,7 @@ extension JSONScanner {
 
     /// Writes `n key` of a member's name and compares it with the name before.
     @inline(__always)
-    private mutating func readName(_ values: inout ValueReader, _ map: inout OpenMap)
+    mutating func readName(_ values: inout ValueReader, _ map: inout OpenMap)
         throws(JSONError)
     {
         let quote = offset
@@ -66,7 +66,7 @@ extension JSONScanner {
 
     /// Reads a member named `.value`, `.priority` or `.sv`; false, with nothing consumed, for
     /// any other.
-    private mutating func readDotMember(
+    mutating func readDotMember(
         _ dots: inout DotMembers,
         depth: Int
     ) throws(JSONError) -> Bool {
@@ -227,16 +227,21 @@ extension JSONScanner {
 }
 
 /// The members of one object whose names start with a dot.
-private struct DotMembers {
+struct DotMembers {
     var value: DotValue?
     var priority: DotValue?
     var serverValue: ServerValue?
 
     var isEmpty: Bool { value == nil && priority == nil && serverValue == nil }
+
+    /// Whether a member of that name has a meaning of its own.
+    static func isName(_ name: [UInt8]) -> Bool {
+        [".value", ".priority", ".sv"].contains { name.elementsEqual($0.utf8) }
+    }
 }
 
 /// What `.value` or `.priority` holds.
-private struct DotValue {
+struct DotValue {
     let node: Node
     let serverValue: ServerValue?
 

@@ -13,23 +13,7 @@ extension JSONScanner {
         var values = ValueReader()
         try readValue(&values, depth: 0)
         let node = finish(&values)
-        var draft = Draft(node: node, depth: values.deepest)
-        for entry in values.serverValues where !entry.isDropped {
-            if let value = entry.value {
-                draft.serverValues.append(
-                    DraftServerValue(
-                        target: entry.target,
-                        value: value,
-                        priority: entry.priority
-                    )
-                )
-            } else {
-                draft.priorities.append(
-                    DraftPriority(path: entry.target.path, priority: entry.priority)
-                )
-            }
-        }
-        return draft
+        return Draft(node: node, depth: values.deepest, recorded: values.serverValues)
     }
 
     /// Reads a value without server values.
@@ -135,7 +119,7 @@ extension JSONScanner {
     }
 
     /// Writes `n key` for an array index.
-    private mutating func appendIndex(_ index: Int) {
+    mutating func appendIndex(_ index: Int) {
         scratch.reserve(to: scratch.used + 24)
         let start = scratch.used
         var digits = 1
@@ -168,5 +152,27 @@ extension JSONScanner {
         values.closeMember(at: scratch.used, isAbsent: isAbsent)
         if isAbsent { map.hasAbsent = true }
         if !isAbsent || hasServerValues { values.deepest = max(values.deepest, depth + 1) }
+    }
+}
+
+extension Draft {
+    /// A draft of what a reader recorded beside the node.
+    init(node: Node, depth: Int, recorded: [RecordedServerValue]) {
+        self.init(node: node, depth: depth)
+        for entry in recorded where !entry.isDropped {
+            if let value = entry.value {
+                serverValues.append(
+                    DraftServerValue(
+                        target: entry.target,
+                        value: value,
+                        priority: entry.priority
+                    )
+                )
+            } else {
+                priorities.append(
+                    DraftPriority(path: entry.target.path, priority: entry.priority)
+                )
+            }
+        }
     }
 }

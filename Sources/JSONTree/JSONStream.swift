@@ -1,63 +1,3 @@
-extension Node {
-    /// The two shapes of JSON text.
-    package enum JSONForm: Sendable {
-        /// All there is: objects only, priorities as `.priority`, a leaf with one as
-        /// `{".value":v,".priority":p}`. The form of the wire.
-        case export
-        /// Values as an app sees them: no priorities, maps with array-like keys as arrays.
-        case value
-    }
-
-    /// Appends the node as JSON text without white space; `null` when absent.
-    package func appendJSON(to out: inout [UInt8], _ form: JSONForm = .export) {
-        if case .packed(let block, let offset) = storage {
-            let place = block.start + Int(offset)
-            let size = offset == 0 ? block.byteCount : place.valueSize
-            if size <= Size.embedded && block.referenceCount == 0 {
-                return withExtendedLifetime(block) {
-                    Node.appendSmall(block, place, size, to: &out, form)
-                }
-            }
-        }
-        var stream = JSONStream(self, form)
-        // In pieces, since each is copied from the writer's memory.
-        while stream.next(into: &out, atLeast: 64 * 1024) {}
-    }
-
-    /// Writes a value that is bytes alone straight behind what `out` holds.
-    private static func appendSmall(
-        _ block: Block,
-        _ place: Place,
-        _ size: Int,
-        to out: inout [UInt8],
-        _ form: JSONForm
-    ) {
-        // An escaped byte takes 6 characters, the least entry with a priority 38 for its 8 bytes.
-        // Should that be too little, the writer goes on in memory of its own.
-        var spilled: JSONWriter?
-        out.append(addingCapacity: 8 * size + 64) { span in
-            unsafe span.withUnsafeMutableBufferPointer { buffer, count in
-                guard let base = buffer.baseAddress else { return }
-                let memory = unsafe Scratch(
-                    lent: MutablePlace(base + count),
-                    capacity: buffer.count - count
-                )
-                var writer = JSONWriter(form, into: memory)
-                writer.write(block, place)
-                if writer.text.ownsMemory { spilled = writer } else { count += writer.byteCount }
-            }
-        }
-        spilled?.take(into: &out)
-    }
-
-    /// The node as JSON text without white space; `null` when absent.
-    package func json(_ form: JSONForm = .export) -> [UInt8] {
-        var out: [UInt8] = []
-        appendJSON(to: &out, form)
-        return out
-    }
-}
-
 /// Writes a node as JSON text in pieces, so that a large one never stands in memory as text.
 ///
 /// Holds the node as it was, whatever is written to the tree meanwhile. The state is O(depth).
@@ -78,44 +18,65 @@ package struct JSONStream: Sendable {
         var index = 0
     }
 
+    /// A long text, partly written.
+    private struct OpenText: @unchecked Sendable {
+        /// Immutable while shared, and the node that is written shares it.
+        let block: Block
+        /// The bytes of the block that are still to be written.
+        var rest: Range<Int>
+        let priority: Node
+    }
+
+    /// Bytes of a text that are written in one go; whole scalars.
+    private static let textByteCount = 16 * 1024
+
     private let form: Node.JSONForm
+    private var layout: Node.JSONLayout
     /// Not yet begun; nil once the first piece is written.
     private var root: Node?
-    private var open: [OpenMap] = []
+    private var openMaps: [OpenMap] = []
+    /// Lies in the last of the open maps.
+    private var openText: OpenText?
     /// Whether a comma is held back, since the next byte may close the map in its stead.
     private var holdsComma = false
 
-    /// Makes a writer of `node` in `form`.
-    package init(_ node: Node, _ form: Node.JSONForm) {
+    private var isOpen: Bool { openText != nil || !openMaps.isEmpty }
+
+    /// Makes a writer of `node` in `form`, laid out as `layout` says.
+    package init(_ node: Node, _ form: Node.JSONForm, _ layout: Node.JSONLayout = .compact) {
         self.form = form
+        self.layout = layout
         root = node
     }
 
     /// Appends at least `byteCount` bytes of text, unless it ends before.
     ///
-    /// At most one leaf or small map more than asked for; a leaf is never cut. Returns whether
-    /// there is more.
+    /// At most one small map, one priority, or 16 KiB of a string before escapes, more than asked
+    /// for; pieces end between two scalars. Returns whether there is more.
     package mutating func next(into out: inout [UInt8], atLeast byteCount: Int) -> Bool {
-        var writer = JSONWriter(form)
+        var writer = JSONWriter(form, layout)
         if holdsComma { writer.write(0x2C) }
         if let node = root {
             root = nil
             begin(node, &writer)
         }
         // One byte more than asked for, since a comma at the end is taken back.
-        while !open.isEmpty && writer.byteCount <= byteCount { step(&writer) }
-        holdsComma = !open.isEmpty && writer.dropTrailingComma()
+        while isOpen && writer.byteCount <= byteCount { step(&writer) }
+        // Inside a string it may be a letter, which is put back all the same.
+        holdsComma = isOpen && writer.dropTrailingComma()
+        layout = writer.layout
         writer.take(into: &out)
-        return !open.isEmpty
+        return isOpen
     }
 
-    /// Writes a node whole if it has no blocks below it, else opens it.
+    /// Writes a node whole if it is small, else opens it.
     private mutating func begin(_ node: Node, _ writer: inout JSONWriter) {
         let isOpened: Bool? = node.withBody { block, body in
             let isMap = body[0] == Tag.map || body[0] == Tag.branch
-            if !isMap || body - block.start != 0 { return false }
+            if !isMap { return open(text: block, body, node.priority, &writer) }
+            if body - block.start != 0 { return false }
             if block.referenceCount == 0 && !node.hasPriority { return false }
-            open(block, node.priority, &writer)
+            open(map: block, node.priority, &writer)
             return true
         }
         if isOpened == true { return }
@@ -125,10 +86,10 @@ package struct JSONStream: Sendable {
         writer.write(block, block.start + Int(offset))
     }
 
-    private mutating func open(_ block: Block, _ priority: Node, _ writer: inout JSONWriter) {
+    private mutating func open(map block: Block, _ priority: Node, _ writer: inout JSONWriter) {
         let isArray = form == .value && ArrayRule.lastIndex(Node(block)) != nil
-        writer.write(isArray ? 0x5B : 0x7B)
-        open.append(
+        writer.openMap(isArray: isArray)
+        openMaps.append(
             OpenMap(
                 priority: form == .export ? priority : .absent,
                 isArray: isArray,
@@ -137,47 +98,91 @@ package struct JSONStream: Sendable {
         )
     }
 
-    /// Writes one entry, goes down into a page, or closes a map.
+    /// Begins a text that is too long for one go; false for any other value.
+    private mutating func open(
+        text block: Block,
+        _ value: Place,
+        _ priority: Node,
+        _ writer: inout JSONWriter
+    ) -> Bool {
+        guard value[0] == Tag.longText else { return false }
+        let byteCount = Int(value.load32(1))
+        if byteCount <= JSONStream.textByteCount { return false }
+        let start = value - block.start + 5
+        let shown = form == .export ? priority : .absent
+        if !shown.isAbsent { writer.openLeaf() }
+        writer.write(0x22)
+        openText = OpenText(block: block, rest: start..<start + byteCount, priority: shown)
+        return true
+    }
+
+    /// Writes one entry or a part of a text, goes down into a page, or closes a map.
     private mutating func step(_ writer: inout JSONWriter) {
-        let top = open.count - 1
-        guard let level = open[top].levels.last else { return close(&writer) }
+        if let text = openText { return step(text, &writer) }
+        let top = openMaps.count - 1
+        guard let level = openMaps[top].levels.last else { return close(&writer) }
         let entries = Entries(level.block.start)
-        let depth = open[top].levels.count - 1
+        let depth = openMaps[top].levels.count - 1
         if level.index == entries.count {
-            open[top].levels.removeLast()
+            openMaps[top].levels.removeLast()
             return
         }
-        open[top].levels[depth].index += 1
+        openMaps[top].levels[depth].index += 1
         if level.block.isBranch {
-            open[top].levels.append(Level(block: level.block.reference(level.index)))
+            openMaps[top].levels.append(Level(block: level.block.reference(level.index)))
             return
         }
         let key = entries.key(level.index)
-        if open[top].isArray {
-            let index = ArrayRule.index(key) ?? open[top].nextIndex
-            open[top].nextIndex = writer.writeHoles(from: open[top].nextIndex, before: index)
+        if openMaps[top].isArray {
+            let next = openMaps[top].nextIndex
+            openMaps[top].nextIndex = writer.beginElement(ArrayRule.index(key) ?? next, from: next)
         } else {
-            writer.writeString(key)
-            writer.write(0x3A)
+            writer.beginMember(key)
         }
-        let value = entries.value(level.index)
+        if form == .keys { return writer.write("true,") }
+        write(level.block, entries.value(level.index), &writer)
+    }
+
+    /// Writes the value of an entry, or opens it.
+    private mutating func write(_ block: Block, _ value: Place, _ writer: inout JSONWriter) {
         let body = value + value.prefixSize
         if body[0] == Tag.reference {
-            let own = level.block.reference(body.load16(1))
-            if own.isMap {
-                let priority =
-                    value[0] == Tag.priority ? Node(level.block, value + 1) : .absent
-                return open(own, priority, &writer)
-            }
+            let own = block.reference(body.load16(1))
+            let priority = value[0] == Tag.priority ? Node(block, value + 1) : .absent
+            if own.isMap { return open(map: own, priority, &writer) }
+            if open(text: own, own.start, priority, &writer) { return }
         }
-        writer.write(level.block, value)
+        writer.write(block, value)
         writer.write(0x2C)
     }
 
+    private mutating func step(_ text: OpenText, _ writer: inout JSONWriter) {
+        let start = text.block.start
+        var end = text.rest.lowerBound + JSONStream.textByteCount
+        if end < text.rest.upperBound {
+            while start[end] & 0xC0 == 0x80 { end -= 1 }
+        } else {
+            end = text.rest.upperBound
+        }
+        withExtendedLifetime(text.block) {
+            writer.writeStringPart(
+                (start + text.rest.lowerBound).bytes(end - text.rest.lowerBound)
+            )
+        }
+        if end < text.rest.upperBound {
+            openText?.rest = end..<text.rest.upperBound
+            return
+        }
+        openText = nil
+        writer.write(0x22)
+        if !text.priority.isAbsent { writer.closeLeaf(text.priority) }
+        if !openMaps.isEmpty { writer.write(0x2C) }
+    }
+
     private mutating func close(_ writer: inout JSONWriter) {
-        guard let map = open.popLast() else { return }
-        if !map.priority.isAbsent { writer.writeClosingPriority(map.priority) }
-        writer.replaceComma(with: map.isArray ? 0x5D : 0x7D)
-        if !open.isEmpty { writer.write(0x2C) }
+        guard let map = openMaps.popLast() else { return }
+        if !map.priority.isAbsent { writer.writeLastPriority(map.priority) }
+        writer.closeMap(isArray: map.isArray)
+        if !openMaps.isEmpty { writer.write(0x2C) }
     }
 }

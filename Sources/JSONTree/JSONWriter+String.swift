@@ -2,28 +2,34 @@ extension JSONWriter {
     /// Writes a quoted string: quote, backslash and controls escaped, all else as it is.
     @inline(__always)
     mutating func writeString(_ bytes: Bytes) {
+        write(0x22)
+        writeStringPart(bytes)
+        write(0x22)
+    }
+
+    /// Writes what stands between the quotes of a string, or a part of it.
+    @inline(__always)
+    mutating func writeStringPart(_ bytes: Bytes) {
         let from = bytes.place
-        text.reserve(to: text.used + bytes.count + 10)
+        text.reserve(to: text.used + bytes.count + 8)
         let start = text.used
-        text.base[start] = 0x22
         var index = 0
         while index + 8 <= bytes.count {
             let word = from.load64(index)
             if JSONWriter.needsEscape(word) { break }
-            text.base.store64(word, start + 1 + index)
+            text.base.store64(word, start + index)
             index += 8
         }
         while index < bytes.count {
             let byte = from[index]
             if byte < 0x20 || byte == 0x22 || byte == 0x5C {
-                text.used = start + 1 + index
+                text.used = start + index
                 return writeEscaped(bytes, from: index)
             }
-            text.base[start + 1 + index] = byte
+            text.base[start + index] = byte
             index += 1
         }
-        text.base[start + 1 + index] = 0x22
-        text.used = start + 2 + index
+        text.used = start + index
     }
 
     /// Whether a byte of `word` is a quote, a backslash or a control.
@@ -38,7 +44,7 @@ extension JSONWriter {
         return found & (0x80 &* ones) != 0
     }
 
-    /// The rest of a string from its first byte that needs an escape, and the closing quote.
+    /// The rest of a string from its first byte that needs an escape.
     @inline(never)
     private mutating func writeEscaped(_ bytes: Bytes, from start: Int) {
         let from = bytes.place
@@ -59,7 +65,6 @@ extension JSONWriter {
             case let byte: write(byte)
             }
         }
-        write(0x22)
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }

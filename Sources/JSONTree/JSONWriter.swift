@@ -5,11 +5,25 @@
 struct JSONWriter {
     let form: Node.JSONForm
     var text: Scratch
+    private let isPretty: Bool
+    /// Levels that the next line is indented by; 0 in the compact layout.
+    private var level: Int
 
-    init(_ form: Node.JSONForm, into text: Scratch = Scratch()) {
+    init(
+        _ form: Node.JSONForm,
+        _ layout: Node.JSONLayout = .compact,
+        into text: Scratch = Scratch()
+    ) {
         self.form = form
         self.text = text
+        switch layout {
+        case .compact: (isPretty, level) = (false, 0)
+        case .pretty(let level): (isPretty, self.level) = (true, level)
+        }
     }
+
+    /// How a writer goes on that continues the text.
+    var layout: Node.JSONLayout { isPretty ? .pretty(level: level) : .compact }
 
     /// Bytes written and not yet taken.
     var byteCount: Int { text.used }
@@ -43,11 +57,9 @@ struct JSONWriter {
     private mutating func writeBody(_ block: Block, _ body: Place, priority: Node) {
         if body[0] == Tag.map { return writeMap(block, body, priority: priority) }
         if priority.isAbsent { return writeScalar(block, body) }
-        write("{\".value\":")
+        openLeaf()
         writeScalar(block, body)
-        write(",\".priority\":")
-        write(leaf: priority)
-        write(0x7D)
+        closeLeaf(priority)
     }
 
     @inline(__always)
@@ -67,43 +79,99 @@ struct JSONWriter {
         let entries = Entries(map)
         let count = entries.count
         if form == .value, let last = ArrayRule.lastIndex(map) {
-            write(0x5B)
+            openMap(isArray: true)
             var next = 0
             for index in 0..<count {
-                next = writeHoles(from: next, before: Key.integer(entries.key(index)) ?? last)
+                next = beginElement(Key.integer(entries.key(index)) ?? last, from: next)
                 write(block, entries.value(index))
                 write(0x2C)
             }
-            text.base[text.used - 1] = 0x5D
-            return
+            return closeMap(isArray: true)
         }
-        write(0x7B)
+        openMap(isArray: false)
         for index in 0..<count {
-            writeString(entries.key(index))
-            write(0x3A)
-            write(block, entries.value(index))
+            beginMember(entries.key(index))
+            if form == .keys {
+                write("true")
+            } else {
+                write(block, entries.value(index))
+            }
             write(0x2C)
         }
-        if !priority.isAbsent { writeClosingPriority(priority) }
-        text.base[text.used - 1] = 0x7D
+        if !priority.isAbsent { writeLastPriority(priority) }
+        closeMap(isArray: false)
     }
 
-    /// Writes `".priority":p` and a comma for the caller to turn into the brace.
-    mutating func writeClosingPriority(_ priority: Node) {
-        write("\".priority\":")
+    // MARK: - Layout
+
+    // Each element and member ends in a comma, which the end of its array or object takes back.
+
+    /// Begins an array or object.
+    mutating func openMap(isArray: Bool) {
+        write(isArray ? 0x5B : 0x7B)
+        if isPretty && !isArray { level += 1 }
+    }
+
+    /// Ends an array or object behind the comma of its last element or member.
+    mutating func closeMap(isArray: Bool) {
+        text.used -= 1
+        if isPretty && isArray { return write(" ]") }
+        if isPretty {
+            level -= 1
+            startLine()
+        }
+        write(isArray ? 0x5D : 0x7D)
+    }
+
+    /// Writes a name, up to where its value begins.
+    @inline(__always)
+    mutating func beginMember(_ key: Bytes) {
+        if isPretty { startLine() }
+        writeString(key)
+        writeColon()
+    }
+
+    /// Writes `null` for the elements that are missing before `index`; returns the index after it.
+    mutating func beginElement(_ index: Int, from next: Int) -> Int {
+        for _ in next..<max(next, index) { isPretty ? write(" null,") : write("null,") }
+        if isPretty { write(0x20) }
+        return index + 1
+    }
+
+    /// Begins a leaf that has a priority.
+    mutating func openLeaf() {
+        openMap(isArray: false)
+        beginDotMember("\".value\"")
+    }
+
+    /// Ends a leaf that has a priority.
+    mutating func closeLeaf(_ priority: Node) {
+        write(0x2C)
+        writeLastPriority(priority)
+        closeMap(isArray: false)
+    }
+
+    /// Writes a priority as the last member of an object.
+    mutating func writeLastPriority(_ priority: Node) {
+        beginDotMember("\".priority\"")
         write(leaf: priority)
         write(0x2C)
     }
 
-    /// Writes `null,` for the missing elements and returns the index after the next one.
-    mutating func writeHoles(from next: Int, before index: Int) -> Int {
-        for _ in next..<max(next, index) { write("null,") }
-        return index + 1
+    private mutating func beginDotMember(_ name: StaticString) {
+        if isPretty { startLine() }
+        write(name)
+        writeColon()
     }
 
-    /// Turns the comma just written into a closing bracket.
-    mutating func replaceComma(with bracket: UInt8) {
-        text.base[text.used - 1] = bracket
+    @inline(__always)
+    private mutating func writeColon() {
+        isPretty ? write(" : ") : write(0x3A)
+    }
+
+    private mutating func startLine() {
+        write(0x0A)
+        for _ in 0..<level { write("  ") }
     }
 
     /// Takes back a comma at the end; returns whether there was one.
@@ -112,6 +180,8 @@ struct JSONWriter {
         text.used -= 1
         return true
     }
+
+    // MARK: - Words
 
     /// Writes one byte.
     @inline(__always)

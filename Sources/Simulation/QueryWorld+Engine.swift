@@ -34,6 +34,7 @@ extension QueryWorld {
         engine.step(input, now: Timestamp(milliseconds: now), effects: &effects)
         var events: [(receiver: NumberedReceiver, event: JSONText)] = []
         var replies: [(connection: UInt64, text: JSONText)] = []
+        var streamTexts: [(text: [UInt8], receivers: [ConnectionID])] = []
         for effect in effects {
             switch effect {
             case .append(let record): appended = Int(record.number.value)
@@ -46,16 +47,22 @@ extension QueryWorld {
                     let whole = text.text + Array("\(receiver.number)".utf8) + text.ending
                     events.append((receiver, try json(whole)))
                 }
-            case .release, .note: break
-            case .send(.stream, _), .send(.event, _), .send(.events, _):
+            case .release, .note, .profiled: break
+            case .respond(let id, let response): try responded(id, response)
+            case .send(.serverSent(let text), let receivers):
+                streamTexts.append((text, receivers))
+            case .send(.stream, _), .send(.event, _), .send(.events, _),
+                .send(.serverSentStream, _):
                 throw SimulationFault("the engine takes small data for large")
-            case .close, .respond, .verify:
+            case .close, .verify:
                 throw SimulationFault("the engine answers what nobody asked: \(effect)")
             }
         }
         try catchUp()
         try tell(events)
         for (connection, text) in replies { try told(connection, text) }
+        for (text, receivers) in streamTexts { try streamed(text, to: receivers) }
+        while let left = leaving.popLast() { try self.input(.disconnected(left)) }
     }
 
     /// What one step tells an observer is one change, or what leads to the present.
@@ -74,6 +81,7 @@ extension QueryWorld {
                 let unwanted = own.first { !watcher.wants($0.event["event"]?.string ?? "") }
                 if let unwanted { throw SimulationFault("nobody asked for \(unwanted.event.text)") }
                 try watchers[index].take(own.map(\.event))
+            case .stream: break
             case .listen:
                 for entry in own { try push(entry.event, to: index) }
             }

@@ -3,8 +3,8 @@ import JSONTree
 import WireProtocol
 import WriteAheadLog
 
-/// An engine under random writes whose every query is followed by somebody: listens and observers
-/// of the plain event protocol, in all query forms.
+/// An engine under random writes whose every query is followed by somebody: listens, observers of the
+/// plain event protocol and readers of event streams, in all query forms.
 ///
 /// Indexes and comparisons of more than a few children are worked out late and out of step, and
 /// sometimes refused. Commits become durable one by one; after each, what every watcher shows is
@@ -25,6 +25,9 @@ package final class QueryWorld {
         package var watchers = 0
         /// Range merges that listens were told.
         package var rangeMerges = 0
+        /// Event streams that began.
+        package var streams = 0
+        package var streamEvents = 0
     }
 
     package let seed: UInt64
@@ -46,13 +49,19 @@ package final class QueryWorld {
     /// What the writer asked behind a request that waits; nil for what is no write.
     var parked: [(number: Int, write: SimulatedRequest?)] = []
     var lastNumber = 0
+    /// Streams that began after their readers had left; the shell ends them.
+    var leaving: [ConnectionID] = []
+    /// Streams whose readers have left: what was on its way to them is lost.
+    var left: Set<ConnectionID> = []
 
     static let writer: UInt64 = 1
     private static let listeners: [UInt64] = [writer, 2]
     /// Has one default listen at a time: a push without a tag is about all of them.
     private static let plainListener: UInt64 = 6
     static let observers: [UInt64] = [4, 5]
-    private static let watcherCount = 12
+    private static let watcherCount = 14
+    /// Streams have connections of their own, this and a number.
+    private static let firstStream: UInt64 = 1_000
 
     /// Connects a writer, listeners and observers to an empty database.
     ///
@@ -171,6 +180,7 @@ package final class QueryWorld {
 
     private func watch() throws(SimulationFault) {
         if watchers.count >= Self.watcherCount { return try stopWatching() }
+        if workload.happens(oneIn: 3) { return try watchStream() }
         let isListen = workload.happens(oneIn: 2)
         let isPlain = workload.happens(oneIn: 5)
         var connection = workload.pick(isListen ? Self.listeners : Self.observers)
@@ -209,10 +219,28 @@ package final class QueryWorld {
         try ask(watcher.request(number), of: connection)
     }
 
+    private func watchStream() throws(SimulationFault) {
+        let number = nextNumber()
+        let isExport = workload.happens(oneIn: 2)
+        let watcher = Watcher(
+            connection: Self.firstStream + UInt64(number),
+            number: number,
+            kind: .stream(isExport: isExport),
+            path: workload.listPath(),
+            query: workload.happens(oneIn: 4) ? nil : workload.query(),
+        )
+        watchers.append(watcher)
+        counts.watchers += 1
+        try stream(watcher, isExport: isExport)
+    }
+
     private func stopWatching() throws(SimulationFault) {
-        let endable = watchers.indices.filter { watchers[$0].isConfirmed && !watchers[$0].isEnding }
+        let endable = watchers.indices.filter {
+            watchers[$0].canEndAnyTime || watchers[$0].isConfirmed && !watchers[$0].isEnding
+        }
         if endable.isEmpty { return }
         let index = workload.pick(endable)
+        if watchers[index].canEndAnyTime { return try leave(watchers[index]) }
         watchers[index].isEnding = true
         let watcher = watchers[index]
         let id = nextNumber()

@@ -54,13 +54,14 @@ extension SimulatedWorld {
                     let whole = text.text + Array("\(receiver.number)".utf8) + text.ending
                     try tell(receiver.connection.value, whole, isOneCommit)
                 }
-            case .send(.stream, _), .send(.event, _), .send(.events, _), .work:
+            case .send(.stream, _), .send(.event, _), .send(.events, _), .send(.serverSent, _),
+                .send(.serverSentStream, _), .work:
                 throw SimulationFault("the engine takes small data for large")
             case .close(let closed, _): try close(closed.value)
             case .respond(let id, let response): try respond(id.value, response)
             case .verify(let inquiry, let token): inquiries.append((inquiry, connection, token))
             case .append: throw SimulationFault("the server passes a commit on")
-            case .release, .note: break
+            case .release, .note, .profiled: break
             }
         }
     }
@@ -97,7 +98,7 @@ extension SimulatedWorld {
         guard let commit = restCommits.removeValue(forKey: id) else {
             throw SimulationFault("the request \(id) is answered twice")
         }
-        guard case .written = response, commit <= Int(server.durable.value) else {
+        guard case .written(_, _) = response, commit <= Int(server.durable.value) else {
             throw SimulationFault("the request \(id) is answered \(response), commit \(commit)")
         }
     }
@@ -132,7 +133,7 @@ extension SimulatedWorld {
         case .send(.text(let text), let receivers):
             transcript.append(contentsOf: "\(receivers.map(\.value)) ".utf8)
             transcript.append(contentsOf: text)
-        case .append, .send, .close, .respond, .verify, .work, .release, .note,
+        case .append, .send, .close, .respond, .verify, .work, .release, .note, .profiled,
             .sendNumbered:
             transcript.append(contentsOf: "\(effect)".utf8)
         }

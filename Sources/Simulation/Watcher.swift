@@ -1,13 +1,15 @@
 import WriteAheadLog
 
-/// Who follows a place by what it is told of it: a listen, or an observer of the plain event
-/// protocol that keeps the children in order by the events alone.
+/// Who follows a place by what it is told of it: a listen, an observer of the plain event protocol that
+/// keeps the children in order by the events alone, or the reader of an event stream.
 struct Watcher: Sendable {
     enum Kind: Sendable {
         /// A listen of the wire protocol: tagged, or a default one without a query.
         case listen
         /// An observer of all child events, of `value`, or of both.
         case observer(children: Bool, value: Bool)
+        /// The reader of an event stream, with priorities or without.
+        case stream(isExport: Bool)
     }
 
     let connection: UInt64
@@ -15,7 +17,7 @@ struct Watcher: Sendable {
     let number: Int
     let kind: Kind
     let path: NaivePath
-    /// Nil for an observer of everything and for a default listen.
+    /// Nil for an observer or a stream of everything and for a default listen.
     let query: NaiveQuery?
     /// What a listen says to have when it begins; nil for nothing it could tell of.
     let having: NaiveNode?
@@ -23,7 +25,7 @@ struct Watcher: Sendable {
     var isConfirmed = false
     /// Whether the end of it was asked for.
     var isEnding = false
-    /// What a listen shows, or the last `value` of an observer; nil before the first.
+    /// What a listen or a stream shows, or the last `value` of an observer; nil before the first.
     private(set) var node: NaiveNode?
     /// What an observer of children shows, in order.
     private(set) var children: [(key: String, node: NaiveNode)] = []
@@ -79,6 +81,7 @@ struct Watcher: Sendable {
             ]
             if let query { members.append(("query", query.eventJSON)) }
             return .object(members)
+        case .stream: preconditionFailure("a stream is no request of a session")
         }
     }
 
@@ -99,7 +102,14 @@ struct Watcher: Sendable {
                 body.append(("t", .number(Double(number))))
             }
             return .object([("r", .number(Double(id))), ("a", .string("n")), ("b", .object(body))])
+        case .stream: preconditionFailure("a stream is no request of a session")
         }
+    }
+
+    /// Whether it ends by leaving, answered or not.
+    var canEndAnyTime: Bool {
+        if case .stream = kind { return true }
+        return false
     }
 
     /// Whether an observer has asked for events of this name.
@@ -137,6 +147,36 @@ struct Watcher: Sendable {
             for range in ranges { shown = NaiveRangeMerge(range).applied(to: shown, &random) }
         default: throw fault("is pushed \(action) \(body.text)")
         }
+        node = shown
+    }
+
+    // MARK: Event streams
+
+    /// Takes an event of a stream.
+    mutating func take(_ name: String, _ data: String) throws(SimulationFault) {
+        let body: JSONText
+        do throws(JSONTextError) { body = try JSONText(Array(data.utf8)) } catch {
+            throw fault("is told no JSON: \(data)")
+        }
+        guard let place = body["path"]?.string, place.hasPrefix("/"), let value = body["data"]
+        else {
+            throw fault("is told \(name) \(data)")
+        }
+        let path = NaiveTarget(text: place).path
+        if node == nil, name != "put" || place != "/" { throw fault("begins with \(name) \(data)") }
+        var shown = node ?? .absent
+        switch (name, value) {
+        case ("put", _): shown.set(NaiveNode(value), at: path)
+        case ("patch", .object(let members)) where !members.isEmpty:
+            for member in members {
+                let below = NaiveTarget(text: member.name)
+                if below.path.isEmpty || below.isPriority { throw fault("is told \(data)") }
+                shown.set(NaiveNode(member.value), at: path + below.path)
+            }
+        default: throw fault("is told \(name) \(data)")
+        }
+        let limit = query?.limit ?? .max
+        if name == "put", shown.children.count > limit { throw fault("shows more than \(limit)") }
         node = shown
     }
 
@@ -221,6 +261,10 @@ struct Watcher: Sendable {
         switch kind {
         case .listen:
             try compare(node ?? .absent, query?.result(in: whole) ?? whole)
+        case .stream(let isExport):
+            guard let node else { throw fault("was never told a value") }
+            let right = query?.result(in: whole) ?? whole
+            try compare(node, isExport ? right : right.withoutPriorities)
         case .observer(let hasChildren, let hasValue):
             if hasChildren {
                 let keys = order.keys(in: whole)

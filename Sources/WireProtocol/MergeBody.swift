@@ -22,15 +22,31 @@ extension MergeEntry {
 
     /// Reads an object of relative paths and values from borrowed bytes.
     ///
-    /// The paths begin at `base`. Throws `MergeError`.
+    /// The paths begin at `base`; of members with the same name the last counts. Throws `MergeError`.
     package static func parse(
         _ text: Bytes,
         base: Path,
     ) throws(MergeError) -> [MergeEntry] {
         let members = try members(text)
-        do throws(WriteFault) { return try checked(members, base: base) } catch {
-            throw .place(error)
+        do throws(WriteFault) {
+            return try checked(members, base: base)
+        } catch {
+            guard case .overlap = error, let distinct = withoutRepeatedNames(members) else {
+                throw .place(error)
+            }
+            do throws(WriteFault) { return try checked(distinct, base: base) } catch {
+                throw .place(error)
+            }
         }
+    }
+
+    /// The last member of each name, in order; nil when no name is repeated.
+    private static func withoutRepeatedNames(
+        _ members: [(path: String, draft: Draft)]
+    ) -> [(path: String, draft: Draft)]? {
+        var seen: Set<String> = []
+        let kept = members.reversed().filter { seen.insert($0.path).inserted }
+        return kept.count < members.count ? kept.reversed() : nil
     }
 
     private static func members(

@@ -21,6 +21,8 @@ extension ServerMessage {
             appendJSONString(session, to: &out)
             out.append("}}}")
         case .pong: Self.control("o", to: &out, argument: "{}")
+        case .upgradeAck: Self.control("a", to: &out, argument: "{}")
+        case .endOfTransmission: Self.control("n", to: &out, argument: "{}")
         case .shutdown(let reason): Self.control("s", to: &out, text: reason)
         case .reset(let host): Self.control("r", to: &out, text: host)
         case .reply(let number, let body): Self.reply(number, body, to: &out)

@@ -12,6 +12,12 @@ package enum ServerMessage: Sendable {
     /// The answer to a ping.
     case pong
 
+    /// A session over long polling may move to the WebSocket that this is said on.
+    case upgradeAck
+
+    /// Nothing more comes this way: the session goes on at the WebSocket it has moved to.
+    case endOfTransmission
+
     /// The client closes and never comes back by itself: only for permanent refusals.
     case shutdown(String)
 

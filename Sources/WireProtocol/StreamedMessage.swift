@@ -140,6 +140,15 @@ package struct StreamedMessage: Sendable {
         }
     }
 
+    /// The next part of the text, where it is not cut into frames: no count goes before it.
+    ///
+    /// - Precondition: `measure` has returned true.
+    /// - Returns: nil when all of it has been handed out. Parts end between two scalars.
+    package mutating func nextText() -> [UInt8]? {
+        isCountSent = true
+        return nextFrame()
+    }
+
     private mutating func nextSegment(_ stream: inout TextStream, isLast: Bool) -> [UInt8] {
         let end = isLast ? byteCount : sentSegmentCount * WireLimits.segmentStride
         // The byte behind the cut tells whether a scalar would be split.

@@ -9,13 +9,15 @@ struct TextStream: Sendable {
     }
 
     private let pieces: [Piece]
+    private let form: Node.JSONForm
     private var nextPiece = 0
 
     /// The node that is partly written.
     private var open: JSONStream?
 
-    init(_ pieces: [Piece]) {
+    init(_ pieces: [Piece], _ form: Node.JSONForm = .export) {
         self.pieces = pieces
+        self.form = form
     }
 
     /// Appends at least `byteCount` bytes, unless the text ends before; returns whether there are
@@ -33,7 +35,7 @@ struct TextStream: Sendable {
             if nextPiece == pieces.count { return false }
             switch pieces[nextPiece] {
             case .text(let text): out.append(contentsOf: text)
-            case .node(let node): open = JSONStream(node, .export)
+            case .node(let node): open = JSONStream(node, form)
             }
             nextPiece += 1
         }

@@ -36,4 +36,12 @@ package enum WireLimits {
     ///
     /// iOS pads a bound to 786 characters of 3 bytes; the rest is room for long string bounds.
     package static let queryByteCount = 65_536
+
+    /// Pieces of long-polling messages that may wait for an earlier one.
+    ///
+    /// Clients have two requests under way, a third after 25 s without an answer, with few pieces each.
+    package static let earlyPieces = 256
+
+    /// Bytes of those pieces, as they came.
+    package static let earlyPieceByteCount = 512 * 1024
 }

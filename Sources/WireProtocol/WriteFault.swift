@@ -69,7 +69,9 @@ extension Draft {
 
 extension MergeEntry {
     /// The places that a merge at `base` writes; none may cover another.
-    static func checked(
+    ///
+    /// Throws `WriteFault` for one that cannot be written, or that another covers.
+    package static func checked(
         _ merge: [(path: String, draft: Draft)],
         base: Path,
     ) throws(WriteFault) -> [MergeEntry] {

@@ -52,6 +52,11 @@ final class ByteBuffer {
         capacity = limit
     }
 
+    /// Makes room for so many more bytes.
+    func reserve(_ byteCount: Int) {
+        grow(to: count + byteCount)
+    }
+
     func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         grow(to: count + bytes.count)

@@ -90,7 +90,7 @@ package struct LogDatabaseName: Hashable, Comparable, Sendable, CustomStringConv
 }
 
 /// One commit on its way into the log.
-package struct LogRecord: Sendable, Equatable {
+package struct LogRecord: Sendable {
     /// The database whose order the commit belongs to.
     package let database: LogDatabaseName
     /// The commit's number within that database, from 1, without holes.
@@ -98,10 +98,15 @@ package struct LogRecord: Sendable, Equatable {
     /// Server time of the commit, milliseconds since 1970 UTC.
     package let time: Int64
     /// What the commit changes; opaque to the log.
-    package let payload: [UInt8]
+    package let payload: LogPayload
 
     /// Puts a record together; nothing is checked before `LogWriter.append`.
     package init(database: LogDatabaseName, commit: UInt64, time: Int64, payload: [UInt8]) {
+        self.init(database: database, commit: commit, time: time, payload: .bytes(payload))
+    }
+
+    /// Puts a record together; nothing is checked before `LogWriter.append`.
+    package init(database: LogDatabaseName, commit: UInt64, time: Int64, payload: LogPayload) {
         self.database = database
         self.commit = commit
         self.time = time

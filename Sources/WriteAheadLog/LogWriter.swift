@@ -84,20 +84,21 @@ package final class LogWriter {
         try checkRunning()
         var byteCount = 0
         for record in records {
-            guard record.payload.count <= LogLimits.payloadByteCount else {
-                throw .payloadTooLarge(byteCount: record.payload.count)
+            let payloadByteCount = record.payload.byteCount
+            guard payloadByteCount <= LogLimits.payloadByteCount else {
+                throw .payloadTooLarge(byteCount: payloadByteCount)
             }
             byteCount += RecordHeader.recordByteCount(
                 name: record.database.utf8.count,
-                payload: record.payload.count,
+                payload: payloadByteCount,
             )
         }
         if let conflict = advanceHeads(records) { return conflict }
         guard !records.isEmpty else { return .appended(position: position) }
         try stoppingOnFailure { () throws(LogError) in
-            let segment = try segment(for: byteCount)
-            encode(records, salt: segment.salt)
-            try write(to: segment)
+            try write(records, to: try segment(for: byteCount))
+            // The copy of a large batch is not kept until the next one.
+            buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
             position.value += UInt64(records.count)
             if options.syncPolicy == .always { try syncSegment() }
         }
@@ -164,7 +165,7 @@ package final class LogWriter {
         let isNext = previous == position && header.commit == heads.commit(database) + 1
         let byteCount = header.recordByteCount + (isNext ? 0 : RecordHeader.byteCount + 64)
         try stoppingOnFailure { () throws(LogError) in
-            let segment = try segment(for: byteCount)
+            var segment = try segment(for: byteCount)
             buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
             if !isNext {
                 appendRecord(
@@ -185,7 +186,7 @@ package final class LogWriter {
                 payload: view.payload,
                 salt: segment.salt,
             )
-            try write(to: segment)
+            try write(to: &segment)
         }
         position = header.position
         heads.set(database, to: header.commit)
@@ -217,23 +218,56 @@ package final class LogWriter {
         return nil
     }
 
-    private func encode(_ records: [LogRecord], salt: UInt32) {
+    /// Writes a batch: one write, but for payloads in pieces, which end it and are written on their
+    /// own.
+    private func write(_ records: [LogRecord], to open: OpenSegment) throws(LogError) {
         buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
+        var open = open
         var next = position
         for record in records {
             next = next.next
-            record.payload.withUnsafeBytes { payload in
-                appendRecord(
-                    .commit,
-                    position: next,
-                    commit: record.commit,
-                    time: record.time,
-                    name: record.database.utf8,
-                    payload: payload,
-                    salt: salt,
-                )
+            switch record.payload {
+            case .bytes(let payload):
+                payload.withUnsafeBytes { payload in
+                    appendRecord(
+                        .commit,
+                        position: next,
+                        commit: record.commit,
+                        time: record.time,
+                        name: record.database.utf8,
+                        payload: payload,
+                        salt: open.salt,
+                    )
+                }
+            case .pieces(let pieces):
+                try write(to: &open)
+                buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
+                try write(pieces, of: record, at: next, to: &open)
             }
         }
+        try write(to: &open)
+    }
+
+    private func write(
+        _ pieces: any PayloadPieces,
+        of record: LogRecord,
+        at position: LogPosition,
+        to open: inout OpenSegment
+    ) throws(LogError) {
+        let name = record.database.utf8
+        let header = RecordHeader(
+            kind: .commit,
+            position: position,
+            durableThrough: durableThrough,
+            commit: record.commit,
+            time: record.time,
+            nameByteCount: name.count,
+            payloadByteCount: pieces.byteCount,
+        )
+        let run = RecordInPieces(header: header, name: name, salt: open.salt)
+        try run.write(pieces, to: open.file, at: open.end)
+        open.end += UInt64(header.recordByteCount)
+        segment = open
     }
 
     private func appendRecord(
@@ -257,9 +291,12 @@ package final class LogWriter {
         RecordFormat.append(header, name: name, payload: payload, salt: salt, to: buffer)
     }
 
-    private func write(to open: OpenSegment) throws(LogError) {
+    /// Writes what the buffer holds.
+    private func write(to open: inout OpenSegment) throws(LogError) {
+        if buffer.count == 0 { return }
         try open.file.write(buffer.bytes, at: open.end)
-        segment?.end += UInt64(buffer.count)
+        open.end += UInt64(buffer.count)
+        segment = open
     }
 
     private func syncSegment() throws(LogError) {

@@ -72,6 +72,35 @@ enum RecordFormat {
         precondition(header.nameByteCount == name.count, "the header counts the name")
         precondition(header.payloadByteCount == payload.count, "the header counts the payload")
         let start = buffer.count
+        // At once: growing for the padding alone would copy a large payload.
+        buffer.reserve(header.recordByteCount)
+        appendFields(header, to: buffer)
+        buffer.append(name)
+        buffer.append(payload)
+        buffer.appendZeros(start + header.recordByteCount - buffer.count)
+        let record = buffer.bytes(from: start)
+        let headerChecksum = headerChecksum(record, salt: salt)
+        let checksum = bodyChecksum(record, headerChecksum: headerChecksum)
+        buffer.store(headerChecksum, at: start)
+        buffer.store(checksum, at: start + 4)
+    }
+
+    /// Appends the fixed part of a record whose rest is told later; returns its checksum, from which
+    /// that of the rest is continued.
+    static func appendHeader(
+        _ header: RecordHeader,
+        salt: UInt32,
+        to buffer: ByteBuffer
+    ) -> UInt32 {
+        let start = buffer.count
+        appendFields(header, to: buffer)
+        let checksum = headerChecksum(buffer.bytes(from: start), salt: salt)
+        buffer.store(checksum, at: start)
+        return checksum
+    }
+
+    /// Appends the fixed part with zeros for its checksums.
+    private static func appendFields(_ header: RecordHeader, to buffer: ByteBuffer) {
         buffer.append(UInt64(0))
         buffer.append(header.position.value)
         buffer.append(header.durableThrough.value)
@@ -81,14 +110,6 @@ enum RecordFormat {
         buffer.append(header.kind.rawValue)
         buffer.append(UInt8(header.nameByteCount))
         buffer.append(UInt16(0))
-        buffer.append(name)
-        buffer.append(payload)
-        buffer.appendZeros(start + header.recordByteCount - buffer.count)
-        let record = buffer.bytes(from: start)
-        let headerChecksum = headerChecksum(record, salt: salt)
-        let checksum = bodyChecksum(record, headerChecksum: headerChecksum)
-        buffer.store(headerChecksum, at: start)
-        buffer.store(checksum, at: start + 4)
     }
 
     /// What one look at 48 bytes says.

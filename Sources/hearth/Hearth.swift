@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatabaseServer
+import Files
 
 /// The command line's root.
 struct Hearth: ParsableCommand {
@@ -37,7 +38,7 @@ struct VersionCommand: ParsableCommand {
 extension CommandOutcome {
     /// Prints what is to be said, and ends the process when the command did not succeed.
     func report() throws {
-        if !output.isEmpty { print(output) }
+        if !output.isEmpty { print(TerminalText.shown(output)) }
         if !errors.isEmpty { StandardError.print(errors) }
         guard exitCode == 0 else { throw ExitCode(exitCode) }
     }

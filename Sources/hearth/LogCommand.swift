@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatabaseServer
+import Files
 
 /// `hearth log ...`.
 struct LogCommand: ParsableCommand {
@@ -21,7 +22,10 @@ struct LogCommand: ParsableCommand {
         var records = false
 
         func run() throws {
-            try FolderCommands.inspect(folder, listRecord: records ? { print($0) } : nil).report()
+            try FolderCommands.inspect(
+                folder,
+                listRecord: records ? { print(TerminalText.shown($0)) } : nil
+            ).report()
         }
     }
 

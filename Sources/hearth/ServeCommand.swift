@@ -1,6 +1,6 @@
 import ArgumentParser
 import DatabaseServer
-import Glibc
+import Files
 
 /// `hearth serve`.
 ///
@@ -36,15 +36,18 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup(title: "Limits")
     var limits: LimitOptions
 
+    @OptionGroup(title: "As an emulator")
+    var emulator: EmulatorOptions
+
     func run() throws {
-        let groups = [process.flags, databases.flags, access.flags, limits.flags]
+        let groups = [process.flags, databases.flags, access.flags, limits.flags, emulator.flags]
         let flags = groups.reduce(into: [:]) { $0.merge($1) { one, _ in one } }
         let configuration: Configuration
         do throws(ConfigurationFaults) {
             configuration = try Configuration.load(
                 commandLine: Setting.layer(commandLine: flags),
                 file: config,
-                environment: environment(),
+                environment: ProcessEnvironment.variables(),
             )
         } catch {
             try Self.refuse(error.faults)
@@ -58,19 +61,5 @@ struct ServeCommand: ParsableCommand {
     private static func refuse(_ faults: [ConfigurationFault]) throws -> Never {
         for fault in faults { StandardError.print("error: \(fault)") }
         throw ExitCode(2)
-    }
-
-    /// The variables of the process.
-    private func environment() -> [String: String] {
-        var variables: [String: String] = [:]
-        var cursor = environ
-        while let entry = cursor.pointee {
-            let text = String(cString: entry)
-            if let equals = text.firstIndex(of: "=") {
-                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            cursor += 1
-        }
-        return variables
     }
 }

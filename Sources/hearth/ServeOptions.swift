@@ -6,12 +6,12 @@ typealias Flags = [Setting: [String]?]
 
 extension Optional where Wrapped == Bool {
     /// The text of a flag that was given.
-    fileprivate var texts: [String]? { map { ["\($0)"] } }
+    var texts: [String]? { map { ["\($0)"] } }
 }
 
 extension Optional where Wrapped == String {
     /// The text of an option that was given.
-    fileprivate var texts: [String]? { map { [$0] } }
+    var texts: [String]? { map { [$0] } }
 }
 
 /// Address, mode, storage and logs.
@@ -183,6 +183,14 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Time of silence before a WebSocket is pinged (default: 45s).")
     var pingInterval: String?
 
+    @Option(help: "Time between two keep-alive events of an event stream (default: 12s).")
+    var keepAliveInterval: String?
+    @Option(help: .hidden)
+    var pollHold: String?
+
+    @Option(help: .hidden)
+    var pollSilence: String?
+
     @Option(help: "Time for connections to end after SIGTERM (default: 10s).")
     var drainTimeout: String?
 
@@ -192,7 +200,9 @@ struct LimitOptions: ParsableArguments {
             .maxMessage: maxMessage.texts, .maxBody: maxBody.texts,
             .maxResponse: maxResponse.texts, .headerTimeout: headerTimeout.texts,
             .bodyTimeout: bodyTimeout.texts, .idleTimeout: idleTimeout.texts,
-            .pingInterval: pingInterval.texts, .drainTimeout: drainTimeout.texts,
+            .pingInterval: pingInterval.texts, .keepAliveInterval: keepAliveInterval.texts,
+            .pollHold: pollHold.texts, .pollSilence: pollSilence.texts,
+            .drainTimeout: drainTimeout.texts,
         ]
     }
 }

@@ -1,6 +1,17 @@
 import ArgumentParser
 import DatabaseServer
+import Files
 import Glibc
+
+do throws(FileError) {
+    try StandardStreams.fillGaps()
+} catch {
+    StandardError.print("error: \(error)")
+    exit(1)
+}
+// A file that may not grow any more (ulimit -f) is an error to be told. Caught and not ignored: programs that we
+// start would inherit the latter.
+signal(SIGXFSZ) { _ in }
 
 // Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 do {

@@ -18,6 +18,11 @@ import WireProtocol
 ///     A admin | A user {"uid":"ann"} [until=9000] | A invalid    the outcome of A's credential
 ///     put /a/b {"c":1}                  an admin's write over REST
 ///     put as {"uid":"ann"} /a 1         a write over REST judged by the rules
+///     get [as AUTH] [etag] /a           a read over REST
+///     push | update [as AUTH] [etag] /a JSON
+///     put [as AUTH] [if=TAG] [etag] [limit=tiny] /a JSON
+///     settings | limit large | strict false | store ID RULES | label [stable=ID] [canary=ID]
+///     stream S [as JSON | token T] [export] /a [limitToFirst=2&orderBy="$key"]    an event stream named S
 ///     hold | flush                      commits wait to be durable from here on | are durable
 ///     tick | turn | shutdown | low | room
 ///     restart                           a new process from the checkpoint of now
@@ -89,7 +94,17 @@ struct Transcript {
             let (inquiry, work) = works.removeFirst()
             step(.worked(inquiry, rest == "refused" ? .refused : work.perform()))
         case "disconnect": if let id = connections[rest] { step(.disconnected(id)) }
-        case "put": try put(rest)
+        case "get", "put", "push", "update": try ask(parts[0], rest)
+        case "settings": administer(.getSettings)
+        case "limit":
+            let limit = try found(WriteSizeLimit(rawValue: rest), rest)
+            administer(.putSetting(.defaultWriteSizeLimit(limit)))
+        case "strict": administer(.putSetting(.strictTriggerValidation(rest == "true")))
+        case "store":
+            let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+            administer(.storeRuleset(id: words[0], try Ruleset.load(words[1])))
+        case "label": administer(.labelRulesets(labels(rest)))
+        case "stream": try stream(rest)
         case "hold": isHolding = true
         case "flush":
             isHolding = false
@@ -128,26 +143,108 @@ struct Transcript {
         step(.connected(id, handshake))
     }
 
-    private mutating func put(_ rest: String) throws {
-        var rest = rest
+    /// A request over REST: options, a path, and for a write its value.
+    private mutating func ask(_ verb: String, _ rest: String) throws {
+        var rest = rest[...]
         var override: AuthOverride?
-        if rest.hasPrefix("as ") {
-            let words = rest.split(separator: " ", maxSplits: 2).map(String.init)
-            override = words[1] == "null" ? .nobody : .value(try Node(json: Array(words[1].utf8)))
-            rest = words[2]
+        var condition: EntityTag?
+        var sizeLimit: WriteSizeLimit?
+        var tagUse = Request.TagUse.none
+        while !rest.hasPrefix("/") {
+            let word = String(rest.prefix { $0 != " " })
+            rest = rest.dropFirst(word.count + 1)
+            if word == "as" {
+                let auth = String(rest.prefix { $0 != " " })
+                rest = rest.dropFirst(auth.count + 1)
+                override = auth == "null" ? .nobody : .value(try Node(json: Array(auth.utf8)))
+            } else if word == "etag" {
+                tagUse = .wanted
+            } else if word.hasPrefix("if=") {
+                condition = EntityTag(received: String(word.dropFirst(3)))
+            } else {
+                sizeLimit = try found(WriteSizeLimit(rawValue: String(word.dropFirst(6))), word)
+            }
         }
         let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
-        let operation = Request.Operation.put(
-            try WriteTarget(words[0]),
-            try Draft(json: Array(words[1].utf8))
-        )
+        let target = try WriteTarget(words[0])
+        let body = Array(words.dropFirst().joined().utf8)
         lastNumber += 1
+        let operation: Request.Operation
+        switch verb {
+        case "get": operation = .get(target, .everything, tagUse)
+        case "push":
+            let key = try Key("-key\(lastNumber)")
+            operation = .push(target.path, key: key, try Draft(json: body), tagUse)
+        case "update":
+            let entries = try MergeEntry.parse(body, base: target.path)
+            operation = .merge(target.path, entries, tagUse)
+        default:
+            operation = .put(target, try Draft(json: body), condition: condition, tagUse)
+        }
+        send(operation, .admin(override: override), sizeLimit)
+    }
+
+    private mutating func administer(_ operation: Request.Operation) {
+        lastNumber += 1
+        send(operation, .admin(override: nil))
+    }
+
+    private mutating func send(
+        _ operation: Request.Operation,
+        _ credential: RequestCredential,
+        _ sizeLimit: WriteSizeLimit? = nil
+    ) {
         let request = Request(
             database: Transcript.database,
-            credential: .admin(override: override),
+            credential: credential,
             operation: operation,
+            sizeLimit: sizeLimit,
         )
         step(.requested(request, id: RequestID(lastNumber)))
+    }
+
+    private func labels(_ text: String) -> RulesetLabels {
+        var labels: [String: String] = [:]
+        for word in text.split(separator: " ") {
+            let parts = word.split(separator: "=").map(String.init)
+            labels[parts[0]] = parts[1]
+        }
+        return RulesetLabels(stable: labels["stable"], canary: labels["canary"])
+    }
+
+    private func found<Value>(_ value: Value?, _ text: String) throws -> Value {
+        guard let value else { throw TranscriptError.notUnderstood(text) }
+        return value
+    }
+
+    private mutating func stream(_ rest: String) throws {
+        var words = rest.split(separator: " ").map(String.init)[...]
+        speaker = words.removeFirst()
+        var credential = RequestCredential.admin(override: nil)
+        if words.first == "as" {
+            let json = words[words.startIndex + 1]
+            credential = .admin(
+                override: json == "null" ? .nobody : .value(try Node(json: Array(json.utf8)))
+            )
+            words.removeFirst(2)
+        } else if words.first == "token" {
+            credential = .token(words[words.startIndex + 1], override: nil)
+            words.removeFirst(2)
+        }
+        let isExport = words.first == "export"
+        if isExport { words.removeFirst() }
+        let path = try Path(words.removeFirst())
+        let parameters = (words.first ?? "").split(separator: "&").map { parameter in
+            let parts = parameter.split(separator: "=", maxSplits: 1).map(String.init)
+            return (name: parts[0], value: parts[1])
+        }
+        let query = try RESTQuery.parse(parameters).spec ?? .everything
+        lastNumber += 1
+        let id = ConnectionID(lastNumber)
+        connections[speaker] = id
+        names[lastNumber] = speaker
+        lastNumber += 1
+        send(.stream(id, path, query, isExport: isExport), credential)
     }
 
     private mutating func speak(_ name: String, _ rest: String) throws {
@@ -231,8 +328,12 @@ struct Transcript {
             case .send(.text(let text), let receivers):
                 let who = receivers.compactMap { names[$0.value] }.sorted().joined(separator: ",")
                 lines.append("\(who) < \(String(decoding: text, as: UTF8.self))")
+            case .send(.serverSent(let text), let receivers):
+                let who = receivers.compactMap { names[$0.value] }.sorted().joined(separator: ",")
+                let events = String(decoding: text, as: UTF8.self).split(separator: "\n\n")
+                lines += events.map { "\(who) < \($0.replacing("\ndata: ", with: " "))" }
             case .send(.stream, let receivers), .send(.event, let receivers),
-                .send(.events, let receivers):
+                .send(.events, let receivers), .send(.serverSentStream, let receivers):
                 let who = receivers.compactMap { names[$0.value] }.sorted().joined(separator: ",")
                 lines.append("\(who) < (a stream)")
             case .close(let id, let reason):
@@ -255,6 +356,8 @@ struct Transcript {
                 lines.append("work \(Transcript.words(work))")
             case .release: lines.append("release")
             case .note(let note): lines.append("note \(note)")
+            case .profiled(let database, let record):
+                lines.append("profiled \(database) \(record.name.rawValue) \(record.path)")
             }
         }
     }
@@ -270,12 +373,34 @@ struct Transcript {
 
     private static func words(_ response: Response) -> String {
         switch response {
-        case .written(let node), .value(let node):
-            var text: [UInt8] = []
-            node.appendJSON(to: &text, .export)
-            return String(decoding: text, as: UTF8.self)
+        case .streaming: return "streaming"
+        case .written(let node, let tag), .value(let node, let tag):
+            return words(node, tag)
+        case .mismatch(let node, let tag): return "mismatch \(words(node, tag))"
+        case .settings(let settings): return words(settings)
+        case .pushed(let key, let tag): return "pushed \(key.string)" + words(tag)
+        case .merged(let entries, let tag):
+            return "merged \(entries.map { "\($0.0)=\(words($0.1, nil))" })" + words(tag)
         default: return "\(response)"
         }
+    }
+
+    private static func words(_ node: Node, _ tag: EntityTag?) -> String {
+        var text: [UInt8] = []
+        node.appendJSON(to: &text, .export)
+        return String(decoding: text, as: UTF8.self) + words(tag)
+    }
+
+    private static func words(_ settings: DatabaseSettings) -> String {
+        let rulesets = settings.rulesets.map { "\($0.id) of \($0.time.milliseconds)" }
+        let labels = settings.labels
+        return "settings limit \(settings.defaultWriteSizeLimit) strict "
+            + "\(settings.isStrictInTriggers) rulesets \(rulesets) stable \(labels.stable ?? "-") "
+            + "canary \(labels.canary ?? "-")"
+    }
+
+    private static func words(_ tag: EntityTag?) -> String {
+        tag.map { " etag \($0.text)" } ?? ""
     }
 }
 

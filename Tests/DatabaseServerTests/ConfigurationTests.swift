@@ -28,6 +28,35 @@ struct ConfigurationTests {
         #expect(configuration.warnings == [])
     }
 
+    @Test("takes what makes it an emulator, with --dev")
+    func emulator() throws {
+        let configuration = try configuration([
+            .dev: ["true"], .project: ["Demo-Party"], .hubPort: ["4400"],
+            .import: ["one", "two=three"], .exportOnExit: ["out"], .stopAtEof: ["true"],
+        ])
+        var expected = EmulatorSettings()
+        expected.project = "demo-party"
+        expected.hubPort = 4400
+        expected.imports = ["one", "two=three"]
+        expected.exportFolder = "out"
+        #expect(configuration.emulator == expected)
+        #expect(configuration.stopsAtEndOfInput)
+    }
+
+    @Test(
+        "what makes it an emulator means nothing in production",
+        arguments: [
+            (Setting.project, "p"), (.hubPort, "0"), (.import, "x"), (.exportOnExit, "x"),
+        ]
+    )
+    func emulatorInProduction(setting: Setting, value: String) throws {
+        let faults = #expect(throws: ConfigurationFaults.self) {
+            try configuration([setting: [value]])
+        }
+        #expect(try #require(faults).faults.map(\.place) == ["--\(setting.rawValue)"])
+        #expect(try #require(faults).description.contains("means nothing without --dev"))
+    }
+
     @Test("takes every flag")
     func everyFlag() throws {
         let configuration = try configuration([
@@ -41,7 +70,8 @@ struct ConfigurationTests {
             .logFormat: ["json"], .logLevel: ["debug"], .maxConnections: ["5000"],
             .queueLimit: ["1MiB"], .maxMessage: ["65536"], .maxBody: ["2KiB"],
             .maxResponse: ["1GiB"], .headerTimeout: ["5s"], .bodyTimeout: ["2500ms"],
-            .idleTimeout: ["2m"], .pingInterval: ["1h"], .drainTimeout: ["1s"],
+            .idleTimeout: ["2m"], .pingInterval: ["1h"], .keepAliveInterval: ["15s"],
+            .drainTimeout: ["1s"],
         ])
         #expect(configuration.host == "::")
         #expect(!configuration.bindIsLoopback)
@@ -88,6 +118,7 @@ struct ConfigurationTests {
         limits.bodyTimeout = .milliseconds(2500)
         limits.idleTimeout = .seconds(120)
         limits.pingInterval = .seconds(3600)
+        limits.keepAliveInterval = .seconds(15)
         limits.drainTimeout = .seconds(1)
         #expect(configuration.limits == limits)
         #expect(configuration.warnings == [])

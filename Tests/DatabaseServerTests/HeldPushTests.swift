@@ -38,4 +38,23 @@ struct HeldPushTests {
         #expect(push.frame.byteCount >= 64 * 1024)
         #expect(push.frame.byteCount < 64 * 1024 + 16_384 + 4)
     }
+
+    @Test("events of the same streams leave as one chunk, and others are not among them")
+    func events() {
+        var held = HeldPushes.serverSent(
+            HeldEvents(receivers: receivers, text: Array("a\n\n".utf8))
+        )
+        let isJoined = held.append(Array("b\n\n".utf8), to: receivers)
+        let isFewerJoined = held.append(Array("c\n\n".utf8), to: [ConnectionID(1)])
+        let isFrameJoined = held.append(frame(1), to: receivers)
+        #expect(isJoined)
+        #expect(!isFewerJoined)
+        #expect(!isFrameJoined)
+        #expect(held.contains(ConnectionID(2)))
+        guard case .serverSent(let events) = held else {
+            Issue.record("the events are gone")
+            return
+        }
+        #expect(events.text == Array("a\n\nb\n\n".utf8))
+    }
 }

@@ -151,7 +151,7 @@ private let fetchSiteCases: [OriginCase] = [
     stop("localhost", site: "something-new"),
     stop("localhost", site: "cross-site", path: "/.ws"),
     stop("localhost", site: "cross-site", path: "/.simulate"),
-    // The referer stands in for the origin on long polling alone.
+    // The referer stands in for the origin on long polling and for scripts alone.
     stop("localhost", site: "cross-site", referer: "http://localhost:3000/"),
     pass("localhost", referer: "https://evil.com/page"),
 ]

@@ -57,7 +57,7 @@ struct JSONTests {
     @Test("the layout for people", arguments: spec("pretty", of: PrettyCase.self))
     func pretty(testCase: PrettyCase) throws {
         let form: Node.JSONForm = testCase.form == "export" ? .export : .value
-        let text = try Node(json: testCase.json).prettyJSON(form)
+        let text = try Node(json: testCase.json).json(form, .pretty()) + [0x0A]
         #expect(String(decoding: text, as: UTF8.self) == testCase.text)
     }
 

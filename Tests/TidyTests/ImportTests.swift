@@ -15,16 +15,16 @@ private let arrows: [String: Set<String>] = [
     "Transport": ["CTransport", "Glibc", "Synchronization"],
     "DatabaseServer": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-        "DatabaseCore", "WriteAheadLog", "Transport", "Logging", "Glibc", "Synchronization",
-        "Dispatch",
+        "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files", "Logging", "Glibc",
+        "Synchronization", "Dispatch",
     ],
     "Simulation": [
-        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "DatabaseCore",
-        "WriteAheadLog", "Synchronization",
+        "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
+        "DatabaseCore", "WriteAheadLog", "Synchronization",
     ],
     "Files": ["Glibc"],
     "Gzip": ["CZlib"],
-    "hearth": ["DatabaseServer", "ArgumentParser", "Glibc"],
+    "hearth": ["DatabaseServer", "Files", "ArgumentParser", "Glibc"],
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
         "Glibc",
@@ -37,7 +37,9 @@ private let exceptions: [String: Set<String>] = [
 ]
 
 /// Targets of C, which import no module.
-private let targetsOfC: Set<String> = ["CLibwebsockets", "COpenSSL", "CZlib", "CTransport"]
+private let targetsOfC: Set<String> = [
+    "CLibwebsockets", "COpenSSL", "CZlib", "CTransport",
+]
 
 @Suite("imports")
 struct ImportTests {

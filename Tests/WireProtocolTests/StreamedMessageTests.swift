@@ -13,6 +13,18 @@ private func play(_ message: StreamedMessage, _ stepByteCount: Int) throws -> [[
     return frames
 }
 
+/// Measures a message and takes its text as it goes where nothing is cut into frames.
+private func text(_ message: StreamedMessage) throws -> [UInt8] {
+    var message = message
+    while try !message.measure(atLeast: 65_536) {}
+    var text: [UInt8] = []
+    while let part = message.nextText() {
+        #expect(String(validating: part, as: UTF8.self) != nil)
+        text += part
+    }
+    return text
+}
+
 private func wideNode(_ childCount: Int, _ text: String) -> Node {
     var node = Node.absent
     for number in 0..<childCount {
@@ -40,6 +52,7 @@ func sameFrames() throws {
             let reply = ServerMessage.reply(41, .value(node)).encoded()
             let frames = try play(.reply(41, node), stepByteCount)
             #expect(try frames == WireProtocolTests.frames(reply))
+            #expect(try text(.reply(41, node)) == reply)
         }
     }
 }

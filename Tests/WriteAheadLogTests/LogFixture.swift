@@ -14,13 +14,34 @@ struct Entry: Equatable {
         self.payload = payload
     }
 
-    func record() throws -> LogRecord {
+    /// The commit for a writer; its payload in pieces when their size is given.
+    func record(piecesOf pieceByteCount: Int? = nil) throws -> LogRecord {
         LogRecord(
             database: try LogDatabaseName(database),
             commit: commit,
             time: time,
-            payload: payload,
+            payload: pieceByteCount.map { .pieces(TestPieces(payload, of: $0)) } ?? .bytes(payload),
         )
+    }
+}
+
+/// A payload that is told in pieces of some size, the last of which may be empty.
+struct TestPieces: PayloadPieces {
+    let byteCount: Int
+    private let pieceByteCount: Int
+    private var rest: ArraySlice<UInt8>
+
+    init(_ payload: [UInt8], of pieceByteCount: Int) {
+        byteCount = payload.count
+        self.pieceByteCount = pieceByteCount
+        rest = payload[...]
+    }
+
+    mutating func next(into piece: inout [UInt8]) -> Bool {
+        if rest.isEmpty { return false }
+        piece.append(contentsOf: rest.prefix(pieceByteCount))
+        rest = rest.dropFirst(pieceByteCount)
+        return true
     }
 }
 

@@ -91,8 +91,18 @@ private struct History {
             let payload = [UInt8](repeating: filling, count: size)
             attempted.append(Entry(database, commit, time: Int64(attempted.count), payload))
             let time = Int64(attempted.count - 1)
-            let name = try LogDatabaseName(database)
-            batch.append(LogRecord(database: name, commit: commit, time: time, payload: payload))
+            // Some are written piece by piece, so that the power also fails between two pieces.
+            let pieceByteCount = 20 + Int(random.next(below: 280))
+            let isWhole = random.next(below: 2) == 0
+            batch.append(
+                LogRecord(
+                    database: try LogDatabaseName(database),
+                    commit: commit,
+                    time: time,
+                    payload: isWhole
+                        ? .bytes(payload) : .pieces(TestPieces(payload, of: pieceByteCount)),
+                )
+            )
         }
         let outcome = try log.writer.append(batch)
         #expect(outcome == .appended(position: LogPosition(UInt64(attempted.count))))

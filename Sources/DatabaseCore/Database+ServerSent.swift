@@ -1,0 +1,160 @@
+import JSONTree
+import Queries
+import WireProtocol
+
+/// What event streams are told.
+///
+/// A write at or below a streamed place is told as it was made: a put with its exact path, an update as
+/// one patch. A write above is told as a put of the whole place, if that changed. Under a query a child
+/// that enters, leaves or changes is told whole: of a put one event for each, those that leave first so
+/// that never more are in sight than the limit; of an update one patch, since it was one change.
+extension Database {
+    /// Tells the streams of a view without a window.
+    func pushServerSent(_ view: View, _ round: EventRound, _ effects: inout [Effect]) {
+        guard case .serverSent(let isExport) = view.encoding, !view.plain.isEmpty else { return }
+        guard let event = round.event(for: view, isExport: isExport) else { return }
+        let message = OutgoingMessage.serverSent(event, isExport: isExport)
+        emit(.send(message, to: view.plain.all), &effects)
+    }
+
+    /// Tells the streams of a filtered view what one step changed in it.
+    func pushServerSent(
+        _ view: View,
+        _ changes: [ViewChange],
+        _ round: EventRound,
+        _ effects: inout [Effect]
+    ) {
+        guard case .serverSent(let isExport) = view.encoding, !view.plain.isEmpty else { return }
+        if changes.isEmpty { return }
+        let events: [ServerSentEvent]
+        if round.replaces(view.node.path) {
+            events = [.put(.root, shown(by: view))]
+        } else if round.isUpdate {
+            events = [.patch(at: .root, changes.map { (Path([$0.key]), $0.new) })]
+        } else {
+            let inOrder = changes.filter(\.new.isAbsent) + changes.filter { !$0.new.isAbsent }
+            events = inOrder.map { .put(Path([$0.key]), $0.new) }
+        }
+        var text: [UInt8] = []
+        for event in events {
+            switch OutgoingMessage.serverSent(event, isExport: isExport) {
+            case .serverSent(let next):
+                text.append(contentsOf: next)
+            case let large:
+                sendServerSent(&text, view, &effects)
+                emit(.send(large, to: view.plain.all), &effects)
+            }
+        }
+        sendServerSent(&text, view, &effects)
+    }
+
+    /// Tells the streams of a filtered view all that it shows now.
+    func putWhole(_ shown: Node, _ view: View, _ effects: inout [Effect]) {
+        guard case .serverSent(let isExport) = view.encoding, !view.plain.isEmpty else { return }
+        let message = OutgoingMessage.serverSent(.put(.root, shown), isExport: isExport)
+        emit(.send(message, to: view.plain.all), &effects)
+    }
+
+    private func sendServerSent(
+        _ text: inout [UInt8],
+        _ view: View,
+        _ effects: inout [Effect]
+    ) {
+        if text.isEmpty { return }
+        emit(.send(.serverSent(text), to: view.plain.all), &effects)
+        text = []
+    }
+}
+
+extension EventRound {
+    /// Whether the commit was an update of several places, and not one put.
+    var isUpdate: Bool { base != nil }
+
+    /// Whether a change carries the whole value at `path`.
+    func replaces(_ path: Path) -> Bool {
+        let first = firstIndex(atOrAfter: path)
+        if first < changes.count, changes[first].target.path == path {
+            return !changes[first].target.isPriority
+        }
+        return first > 0 && isReplacement(changes[first - 1], of: path)
+    }
+
+    /// What a stream without a window is told; nil when nothing changed that it shows.
+    func event(for view: View, isExport: Bool) -> ServerSentEvent? {
+        let path = view.node.path
+        if let base, path.isPrefix(of: base) {
+            return update(changes[...], at: base, view, isExport)
+        }
+        if base == nil, path.isPrefix(of: changes[0].target.path) {
+            let target = changes[0].target
+            // Plain values have no priorities; an exported leaf has its own within, so all of it is told.
+            if target.isPriority, !isExport { return nil }
+            return put(target.path, view)
+        }
+        let first = firstIndex(atOrAfter: path)
+        if first < changes.count, path.isPrefix(of: changes[first].target.path) {
+            if !isReplacement(changes[first], of: path) {
+                let below = changes[first...].prefix { path.isPrefix(of: $0.target.path) }
+                return update(below, at: path, view, isExport)
+            }
+        } else if first == 0 || !isReplacement(changes[first - 1], of: path) {
+            return nil
+        }
+        let before = view.shownNode(of: old.descendant(at: path))
+        return before == view.shownNode(of: new.descendant(at: path)) ? nil : put(path, view)
+    }
+
+    /// Changes at and below `base`, which is at or below the place of the view.
+    private func update(
+        _ changes: ArraySlice<Change>,
+        at base: Path,
+        _ view: View,
+        _ isExport: Bool
+    ) -> ServerSentEvent? {
+        var entries: [(path: Path, node: Node)] = []
+        for change in changes where isExport || !change.target.isPriority {
+            let path = change.target.path
+            // A patch has no word for the priority of the place itself.
+            if path == base { return put(base, view) }
+            let relative = path.dropFirst(base.keyCount)
+            // A priority and a value of one place are one entry, of the state after both.
+            if entries.last?.path == relative { continue }
+            entries.append((relative, new.descendant(at: path)))
+        }
+        if entries.isEmpty { return nil }
+        return .patch(at: base.dropFirst(view.node.path.keyCount), entries)
+    }
+
+    /// The value now at `path`, which is at or below the place of the view.
+    private func put(_ path: Path, _ view: View) -> ServerSentEvent {
+        let relative = path.dropFirst(view.node.path.keyCount)
+        let node = new.descendant(at: path)
+        return .put(relative, relative.isRoot ? view.shownNode(of: node) : node)
+    }
+}
+
+extension OutgoingMessage {
+    /// An event for streams: as text, or from snapshots when its values are large.
+    static func serverSent(_ event: ServerSentEvent, isExport: Bool) -> OutgoingMessage {
+        let form: Node.JSONForm = isExport ? .export : .value
+        if event.isLarge { return .serverSentStream(StreamedServerSentEvent(event, form)) }
+        return .serverSent(event.encoded(form))
+    }
+}
+
+extension ServerSentEvent {
+    /// Whether its values are better encoded as sockets drain.
+    fileprivate var isLarge: Bool {
+        switch self {
+        case .put(_, let node): return node.isLarge(from: Limits.nodesEncodedAtOnce)
+        case .patch(_, let entries):
+            var nodeCount = 0
+            let limit = Limits.nodesEncodedAtOnce
+            for (_, node) in entries where nodeCount < limit {
+                nodeCount += 1 + node.weight(upTo: limit)
+            }
+            return nodeCount >= limit
+        case .keepAlive, .cancel, .authRevoked: return false
+        }
+    }
+}

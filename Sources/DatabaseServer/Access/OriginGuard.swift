@@ -1,0 +1,147 @@
+/// Keeps web pages of other origins away from a server on the loopback interface.
+///
+/// A developer's browser runs pages of strangers, and each of them can send requests to `localhost`. So on a
+/// loopback bind every route, upgrades included, wants a `Host` that only this machine has (a name that a
+/// stranger points at 127.0.0.1 is not one) and, when the request names a page, a page from such a host.
+/// On any other bind everything passes: there CORS is open, as a public database needs.
+package struct OriginGuard: Sendable {
+    /// What a request says about its origin; a header sent several times is its values joined by commas.
+    package struct Request: Sendable {
+        /// The decoded path, such as `/.lp`.
+        package var path: String
+        package var host: String?
+        package var origin: String?
+        package var secFetchSite: String?
+        package var referer: String?
+        /// Whether the request carries the `id` and `pw` of a long-polling session that is alive: only the page
+        /// that opened it knows them.
+        package var hasLivePollCredentials: Bool
+        /// Whether the answer is a script that hands its data to whichever page loads it (`callback`).
+        package var isForScript: Bool
+
+        package init(
+            path: String,
+            host: String? = nil,
+            origin: String? = nil,
+            secFetchSite: String? = nil,
+            referer: String? = nil,
+            hasLivePollCredentials: Bool = false,
+            isForScript: Bool = false,
+        ) {
+            self.path = path
+            self.host = host
+            self.origin = origin
+            self.secFetchSite = secFetchSite
+            self.referer = referer
+            self.hasLivePollCredentials = hasLivePollCredentials
+            self.isForScript = isForScript
+        }
+    }
+
+    /// What is done with the request.
+    package enum Verdict: Equatable, Sendable {
+        case accept
+        /// Answered with status 403 and this text, which names the flag that would let it pass.
+        case refuse(String)
+    }
+
+    /// The headers by which a request names the page that sent it, in lower case.
+    package static let pageHeaders = ["origin", "sec-fetch-site", "referer"]
+
+    /// Whether only this machine can reach the server.
+    package let bindIsLoopback: Bool
+    private let hosts: Set<Authority.Host>
+    /// Each with its leading dot: `.db.example.com`.
+    private let hostSuffixes: [String]
+    private let origins: Set<WebOrigin>
+
+    /// - Parameters:
+    ///   - bindIsLoopback: Whether the server listens on the loopback interface alone.
+    ///   - hosts: The hosts of `--allow-host` and of the configured host map.
+    ///   - domain: The suffix of `--domain`, whose every subdomain is a host of ours.
+    ///   - origins: The origins of `--allow-origin`.
+    package init(
+        bindIsLoopback: Bool,
+        hosts: Set<Authority.Host> = [],
+        domain: String? = nil,
+        origins: Set<WebOrigin> = [],
+    ) {
+        self.bindIsLoopback = bindIsLoopback
+        self.hosts = hosts
+        self.hostSuffixes = domain.map { ["." + $0] } ?? []
+        self.origins = origins
+    }
+
+    /// Judges one request before its body is read or its upgrade answered.
+    package func judge(_ request: Request) -> Verdict {
+        bindIsLoopback ? judgeAsLoopback(request) : .accept
+    }
+
+    /// The check itself, whatever the bind: development mode opens its admin routes to loopback callers that pass.
+    package func judgeAsLoopback(_ request: Request) -> Verdict {
+        guard let hostText = request.host else {
+            return .refuse("The request has no Host header; a server on loopback needs one.")
+        }
+        guard let authority = Authority(hostText) else {
+            return .refuse("The Host header \(quoted(hostText)) is not one host name with a port.")
+        }
+        guard isOurs(authority.host) else {
+            return .refuse(
+                """
+                Host \(quoted(hostText)) is refused: this server listens on loopback, so only localhost names \
+                and loopback addresses reach it. To serve another name, start hearth with --allow-host NAME.
+                """
+            )
+        }
+        if request.path == "/.lp", request.hasLivePollCredentials { return .accept }
+        return judgePage(request)
+    }
+
+    /// Judges the page that sent the request, if a browser says that one did.
+    private func judgePage(_ request: Request) -> Verdict {
+        if let text = request.origin {
+            return isAllowed(WebOrigin(text)) ? .accept : refusal(ofPage: text)
+        }
+        // Script tags send no Origin, and long polling and callbacks live on them.
+        if request.path == "/.lp" || request.isForScript, let text = request.referer {
+            return isAllowed(WebOrigin(ofAddress: text)) ? .accept : refusal(ofPage: text)
+        }
+        switch request.secFetchSite {
+        case nil, "same-origin", "same-site", "none":
+            return .accept
+        default:
+            return refusal(ofPage: nil)
+        }
+    }
+
+    private func isAllowed(_ origin: WebOrigin?) -> Bool {
+        guard let origin else { return false }
+        return origins.contains(origin) || origin.isHTTP && isOurs(origin.authority.host)
+    }
+
+    private func isOurs(_ host: Authority.Host) -> Bool {
+        if host.isLoopback || hosts.contains(host) { return true }
+        guard case .name(let name) = host else { return false }
+        return hostSuffixes.contains { name.hasSuffix($0) }
+    }
+
+    private func refusal(ofPage page: String?) -> Verdict {
+        let subject = page.map { "The origin \(quoted($0))" } ?? "A page of another site"
+        return .refuse(
+            """
+            \(subject) may not use this server, which listens on loopback. \
+            To let its pages in, start hearth with --allow-origin ORIGIN, for example \
+            --allow-origin https://app.example.com.
+            """
+        )
+    }
+
+    /// Text of a stranger, cut to 100 characters and bare of anything but printable ASCII.
+    private func quoted(_ text: String) -> String {
+        let shown = text.unicodeScalars.prefix(100).map { scalar in
+            scalar.isASCII && scalar.value >= 32 && scalar.value < 127 && scalar != "'"
+                ? Character(scalar) : "?"
+        }
+        return "'\(String(shown))'"
+    }
+}

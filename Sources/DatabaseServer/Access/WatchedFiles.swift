@@ -1,0 +1,112 @@
+import DatabaseCore
+import Files
+import SecurityRules
+import Tokens
+
+/// The files that are read again when they change.
+struct WatchedFiles {
+    enum File: Equatable {
+        /// The rules of one database, or (nil) of all that have none.
+        case rules(DatabaseID?)
+        case keys
+    }
+
+    private var watches: [(file: File, watch: FileWatch)] = []
+
+    init(_ configuration: Configuration) {
+        if let path = configuration.rulesFile { add(.rules(nil), path) }
+        for database in configuration.databases {
+            if let path = database.rulesFile { add(.rules(DatabaseID(database.name.text)), path) }
+        }
+        if let path = configuration.tokens.jwksFile { add(.keys, path) }
+    }
+
+    private mutating func add(_ file: File, _ path: String) {
+        watches.append((file, FileWatch(path: path, inForce: FileStamp.of(path))))
+    }
+
+    var all: [File] { watches.map(\.file) }
+
+    func rulesPath(_ database: DatabaseID?) -> String? {
+        watches.first { $0.file == .rules(database) }?.watch.path
+    }
+
+    /// Takes in that all are read now, so that only later changes count.
+    mutating func isReloading() {
+        for index in watches.indices {
+            guard let stamp = FileStamp.of(watches[index].watch.path) else { continue }
+            watches[index].watch.loaded(stamp)
+        }
+    }
+
+    /// Those that have changed and come to rest since the last look.
+    mutating func changes() -> [File] {
+        var changed: [File] = []
+        for index in watches.indices {
+            let stamp = FileStamp.of(watches[index].watch.path)
+            if watches[index].watch.look(stamp) == .changed { changed.append(watches[index].file) }
+        }
+        return changed
+    }
+}
+
+/// Rules from a file, with faults that name it.
+enum RulesFile {
+    /// Bytes of a rules file. Source: Firebase Realtime Database, "Usage and limits", with room.
+    static let byteLimit = 1 << 20
+
+    /// - Throws: `RulesFileError` for people: `file:line:column: message`, a line each.
+    static func load(_ path: String) throws -> Ruleset {
+        let bytes = try SmallFile.read(path, byteLimit: byteLimit).bytes
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw RulesFileError(description: "\(path): is not UTF-8 text")
+        }
+        do throws(RulesError) { return try Ruleset.load(text) } catch {
+            let lines = error.faults.map { fault in
+                "\(path):\(fault.line):\(fault.column): \(fault.message)"
+                    + (fault.hint.map { " (\($0))" } ?? "")
+            }
+            throw RulesFileError(description: lines.joined(separator: "\n"))
+        }
+    }
+}
+
+struct RulesFileError: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension TokenVerifier {
+    /// Bytes of a key file.
+    private static let keyFileByteLimit = 1 << 20
+
+    /// The verifier that a configuration asks for, its files read now.
+    init(_ settings: Configuration.TokenSettings, _ mode: Configuration.Mode) throws {
+        var keys = KeySet.empty
+        if let path = settings.jwksFile {
+            let bytes = try SmallFile.read(path, byteLimit: Self.keyFileByteLimit).bytes
+            do { keys = try KeySet(jwks: bytes) } catch {
+                throw RulesFileError(description: "\(path): \(error.text)")
+            }
+        }
+        var secret: [UInt8]?
+        if let path = settings.hs256SecretFile {
+            let bytes = try SmallFile.read(path, byteLimit: Self.keyFileByteLimit).bytes
+            let text = Array(bytes.reversed().drop { $0 <= 0x20 }.reversed())
+            guard TokenLimits.secretByteCount.contains(text.count) else {
+                throw RulesFileError(
+                    description: "\(path): the HS256 secret has \(text.count) bytes; it must have "
+                        + "\(TokenLimits.secretByteCount.lowerBound) to "
+                        + "\(TokenLimits.secretByteCount.upperBound)"
+                )
+            }
+            secret = text
+        }
+        let policy = TokenPolicy(
+            acceptsUnsigned: mode == .development,
+            issuer: settings.issuer,
+            audience: settings.audience,
+            hmacSecret: secret,
+        )
+        self.init(keys: keys, policy: policy)
+    }
+}

@@ -1,0 +1,264 @@
+import DatabaseCore
+import JSONTree
+import SecurityRules
+import Transport
+import WireProtocol
+
+extension Server {
+    /// Answers a request whose body is complete, or hands it to the engine.
+    func receive(_ exchange: HTTPExchange) {
+        counts.requests += 1
+        if !inflates(exchange) { receiveInflated(exchange) }
+    }
+
+    /// The same for a body that is no longer coded, unless it is read in parts.
+    func receiveInflated(_ exchange: HTTPExchange) {
+        let route = Route(exchange.head.pathSegments)
+        if exchange.head.method == "OPTIONS" {
+            answer(exchange, preflight(route))
+            return
+        }
+        switch route {
+        case .live, .ready, .root: receive(exchange, about: route)
+        case .hub(let hub) where configuration.mode == .development: receive(exchange, hub: hub)
+        case .hub, .unknown:
+            let text = "append .json to your request URI to use the REST API.\n"
+            answer(exchange, RESTAnswer.text(404, text))
+        case .webSocket, .events:
+            let text = "This address takes WebSocket connections only.\n"
+            answer(exchange, RESTAnswer.text(426, text))
+        case .longPoll: receivePoll(exchange)
+        case .databases: listDatabases(exchange)
+        case .backup: askForAll(exchange, .backUp, .backup)
+        case .metrics, .rules, .profile, .settings, .simulate, .data, .upload, .badPath:
+            do throws(BadRequest) {
+                try ask(exchange, route)
+            } catch {
+                refuse(exchange, RESTAnswer.bad(error))
+            }
+        }
+    }
+
+    /// Makes the engine's request out of the exchange.
+    ///
+    /// The order of the checks can be seen from outside: method, database, path, parameters, body; whoever asks comes
+    /// after these.
+    private func ask(_ exchange: HTTPExchange, _ route: Route) throws(BadRequest) {
+        let head = exchange.head
+        let method = Server.method(of: head)
+        guard let methods = route.methods, methods.contains(method) else {
+            refuse(exchange, methodNotAllowed(route))
+            return
+        }
+        let database = try database(of: head)
+        guard engine.serves(database) else {
+            refuse(exchange, RESTAnswer.unknownDatabase)
+            return
+        }
+        if route == .badPath { throw .path }
+        let parameters = try RESTParameters(head, method)
+        let pending = PendingExchange(exchange, parameters, .root)
+        let operation: Request.Operation
+        switch route {
+        case .data(let target):
+            let pending = PendingExchange(exchange, parameters, target.path)
+            if wantsEvents(head, method) {
+                submit(try openStream(exchange, target, parameters), pending, database)
+                return
+            }
+            pending.conditions = try RESTConditions(head, method, parameters)
+            try askForData(pending, method, target, database)
+            return
+        case .rules:
+            switch method {
+            case "PUT":
+                read(.rules(isDryRun: parameters.isDryRun), pending, database)
+                return
+            case "DELETE": operation = .putRules(nil, isDryRun: parameters.isDryRun)
+            default: operation = .getRules
+            }
+        case .settings(let setting):
+            pending.setting = setting
+            if let kind = body(method, setting, pending) {
+                read(kind, pending, database)
+                return
+            }
+            operation = .getSettings
+        case .simulate:
+            read(.simulation, pending, database)
+            return
+        case .profile:
+            guard wantsEvents(head, method) else {
+                throw BadRequest("This is an event stream; ask with 'Accept: text/event-stream'.")
+            }
+            operation = .profile
+        case .metrics: operation = .status
+        case .upload(let path):
+            var parameters = parameters
+            // Nobody wants all of it back.
+            parameters.print = .silent
+            upload(PendingExchange(exchange, parameters, path), database)
+            return
+        case .backup, .databases, .live, .ready, .root, .hub, .unknown, .webSocket, .events,
+            .longPoll, .badPath:
+            preconditionFailure("these are answered before")
+        }
+        submit(operation, pending, database, isForAdmins: true)
+    }
+
+    /// Reads a data request's body, away from the loop when it is large, and submits it.
+    private func askForData(
+        _ pending: PendingExchange,
+        _ method: String,
+        _ target: WriteTarget,
+        _ database: DatabaseID
+    ) throws(BadRequest) {
+        let exchange = pending.exchange
+        let key = method == "POST" ? pushIDs.next(now: Clock.now()) : nil
+        let writes = method == "PUT" || method == "POST" || method == "PATCH"
+        let coding = ContentCoding(exchange.head) ?? .identity
+        if writes, !exchange.isBodyComplete || (coding == .gzip && !exchange.body.isEmpty) {
+            let purpose = BodyPurpose(
+                method: method,
+                target: target,
+                conditions: pending.conditions,
+                key: key,
+                coding: coding,
+                byteLimit: configuration.limits.bodyByteCount
+            )
+            readInParts(pending, purpose, database)
+            return
+        }
+        let body = exchange.takeBody()
+        let query = pending.parameters.query
+        let conditions = pending.conditions
+        if body.count < Server.readAwayByteCount {
+            let operation = try Request.Operation(
+                method,
+                target,
+                query,
+                conditions,
+                body: body,
+                key: key
+            )
+            submit(operation, pending, database)
+            return
+        }
+        let read: @Sendable () -> Result<Request.Operation, BadRequest> = {
+            Result { () throws(BadRequest) in
+                try Request.Operation(method, target, query, conditions, body: body, key: key)
+            }
+        }
+        let isTaken = readAway(body.count, read) { [self] outcome in
+            switch outcome {
+            case .success(let operation): submit(operation, pending, database)
+            case .failure(let error): finish(pending, RESTAnswer.bad(error))
+            }
+        }
+        if !isTaken {
+            finish(pending, RESTAnswer.error(503, "Too many large bodies are being read."))
+        }
+    }
+
+    /// Hands a request to the engine.
+    func submit(
+        _ operation: Request.Operation,
+        _ pending: PendingExchange,
+        _ database: DatabaseID,
+        isForAdmins: Bool = false
+    ) {
+        let exchange = pending.exchange
+        guard exchange.isAnswerable else { return }
+        let id = RequestID(exchange.id)
+        let parameters = pending.parameters
+        exchanges[id] = pending
+        let credential: RequestCredential
+        if let token = parameters.token {
+            credential = .token(token, override: parameters.override)
+        } else {
+            let isOpen = isForAdmins && opensAdminRoutes(to: exchange.head)
+            credential = isOpen ? .admin(override: nil) : .none
+        }
+        let request = Request(
+            database: database,
+            credential: credential,
+            operation: operation,
+            sizeLimit: parameters.sizeLimit,
+            isForAdmins: isForAdmins,
+        )
+        step(.requested(request, id: id))
+        if let timeout = parameters.timeout, exchange.isAnswerable {
+            pending.limit(to: timeout) { [self] in
+                exchanges[id] = nil
+                finish(pending, RESTAnswer.tooSlow)
+            }
+        }
+    }
+
+    /// The method that is meant: a POST may name another one, for clients that can send no other.
+    private static func method(of head: RequestHead) -> String {
+        let name = "x-http-method-override"
+        guard head.method == "POST", let meant = head.header(name) ?? head.queryValue(name) else {
+            return head.method
+        }
+        let method = meant.uppercased()
+        // A POST has an answer with a body, and is no preflight.
+        return method == "HEAD" || method == "OPTIONS" ? meant : method
+    }
+
+    /// In development, callers on this machine need no credential for admin routes.
+    func opensAdminRoutes(to head: RequestHead) -> Bool {
+        guard configuration.mode == .development else { return false }
+        let text = head.peerAddress.contains(":") ? "[\(head.peerAddress)]" : head.peerAddress
+        guard Authority.Host(text)?.isLoopback == true else { return false }
+        // On other binds the guard let every page through; here it must not come from elsewhere.
+        if case .accept = originGuard.judgeAsLoopback(OriginGuard.Request(head)) { return true }
+        return false
+    }
+
+    /// The database that a request means; most often the one that the request before it meant.
+    func database(of head: RequestHead) throws(BadRequest) -> DatabaseID {
+        let ns = head.queryValue("ns")
+        let host = head.header("host")
+        if let last = lastSelected, last.ns == ns, last.host == host { return last.database }
+        do throws(DatabaseNameError) {
+            let name = try configuration.selection.database(ns: ns, host: host)
+            let database = DatabaseID(name.text)
+            lastSelected = (ns, host, database)
+            return database
+        } catch {
+            throw BadRequest("The database name \(error).")
+        }
+    }
+
+    func methodNotAllowed(_ route: Route) -> HTTPResponse {
+        let methods = (route.methods ?? []).joined(separator: ", ")
+        var response = RESTAnswer.error(405, "This address takes \(methods).")
+        response.headers.append((name: "Allow", value: methods + ", OPTIONS"))
+        return response
+    }
+
+    private func preflight(_ route: Route) -> HTTPResponse {
+        let methods = (route.methods ?? ["GET", "HEAD"]) + ["OPTIONS"]
+        let allow = (name: "Allow", value: methods.joined(separator: ", "))
+        return HTTPResponse(status: 204, headers: [allow])
+    }
+}
+
+extension Route {
+    /// The methods it answers, `OPTIONS` aside; nil when it does not look at them.
+    var methods: [String]? {
+        switch self {
+        case .data, .badPath: Route.dataMethods
+        case .rules: ["GET", "HEAD", "PUT", "DELETE"]
+        case .settings(let setting): setting.methods
+        case .simulate: ["POST"]
+        case .metrics, .databases, .live, .ready, .root: ["GET", "HEAD"]
+        case .backup, .profile: ["GET"]
+        case .upload: ["POST"]
+        case .hub, .webSocket, .events, .longPoll, .unknown: nil
+        }
+    }
+
+    private static let dataMethods = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"]
+}

@@ -1,0 +1,58 @@
+import Transport
+
+/// What takes messages to the client of a connection, and what ends with it.
+///
+/// An enumeration of objects, so that sending to thousands of sockets is one test and one call for each.
+@LoopActor
+enum Carrier {
+    case socket(WebSocketConnection)
+    case poll(PollSession)
+
+    /// Queues frames. Ignored once the carrier is over.
+    func send(_ frame: SharedFrame) {
+        switch self {
+        case .socket(let socket): socket.send(frame)
+        case .poll(let poll): poll.send(frame)
+        }
+    }
+
+    /// Queues a large value that is made as the client takes it; what comes later waits behind it.
+    func sendStream(_ source: MessageSource) {
+        switch self {
+        case .socket(let socket): socket.sendStream { source.next() }
+        case .poll(let poll): poll.send(source)
+        }
+    }
+
+    /// Says that a source which had to wait has more, or has ended.
+    func resumeStream() {
+        switch self {
+        case .socket(let socket): socket.resumeStream()
+        case .poll(let poll): poll.wake()
+        }
+    }
+
+    /// Ends the connection behind everything queued. Code and reason are for those who can be told.
+    func close(code: UInt16, reason: String) {
+        switch self {
+        case .socket(let socket): socket.close(code: code, reason: reason)
+        case .poll(let poll): poll.close()
+        }
+    }
+
+    /// Gives the server no message until `resumeMessages`.
+    func holdMessages() {
+        switch self {
+        case .socket(let socket): socket.holdMessages()
+        case .poll(let poll): poll.isHeld = true
+        }
+    }
+
+    /// Goes on with messages after `holdMessages`.
+    func resumeMessages() {
+        switch self {
+        case .socket(let socket): socket.resumeMessages()
+        case .poll(let poll): poll.resumeMessages()
+        }
+    }
+}

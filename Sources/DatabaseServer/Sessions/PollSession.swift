@@ -1,0 +1,328 @@
+import DatabaseCore
+import Tokens
+import Transport
+import WireProtocol
+
+/// The carrier of one session over long polling: what waits for its client, the request that carries the next
+/// batch there, and the pieces of messages that came.
+///
+///     open ─► close()        everything queued, then the end; the server forgets the session in the next turn
+///      ├────► finish()       the same, while the session goes on at a WebSocket
+///      └────► drop()         at once: the client is gone, or might as well be
+///
+/// After `close` and `finish` it answers what the client still asks, until that is silent.
+@LoopActor
+final class PollSession {
+    /// How patient a session is.
+    struct Times {
+        /// How long a request waits for something to carry.
+        var hold: Duration
+        /// How long a client may be without a request.
+        var silence: Duration
+    }
+
+    /// Bytes of a batch up to which it is made at once.
+    private static let wholeByteCount = 64 * 1024
+    /// Bytes that a larger one is made by.
+    private static let chunkByteCount = 16 * 1024
+
+    /// How long a session that has told its client to go answers requests that were on their way.
+    private static let lingering = Duration.seconds(5)
+
+    private static let headers = [
+        (name: "Content-Type", value: "application/javascript; charset=utf-8"),
+        (name: "Cache-Control", value: "no-cache"),
+        (name: "X-Content-Type-Options", value: "nosniff"),
+    ]
+
+    let id: SessionID
+    let password: String
+    let connection: ConnectionID
+    let database: DatabaseID
+    private let times: Times
+    /// Bytes that may wait behind the first message.
+    private let queueByteLimit: Int
+    private unowned let server: Server
+
+    // MARK: To the client
+
+    private var queue: [PollBatch.Item] = []
+    private var queuedByteCount = 0
+    /// The number of the next batch.
+    private var batchNumber = 0
+    /// What goes before the first batch; empty once that has left.
+    private var prologue: [UInt8]
+    /// The request that waits for something to carry.
+    private var held: HTTPExchange?
+    /// Whether it has waited long enough.
+    private var isOverdue = false
+    /// Batches that are leaving.
+    private var streamCount = 0
+    /// Whether nothing is queued any more.
+    private(set) var isEnding = false
+    /// Whether the client was told to go.
+    private var isOver = false
+    private var isDropped = false
+    private var isDirty = false
+    private var timer: LoopTimer?
+
+    // MARK: From the client
+
+    private var pieces: PieceAssembler
+    /// Whole messages, from `inboxStart` on.
+    private var inbox: [[UInt8]] = []
+    private var inboxStart = 0
+    private var inboxByteCount = 0
+    /// What the table knows of `inboundByteCount`.
+    private var countedByteCount = 0
+    /// Whether the server wants no message for now.
+    var isHeld = false
+    /// A WebSocket that the session may move to.
+    var attempt: UpgradeAttempt?
+
+    /// Makes a session with a name and a password of its own. `prologue` goes before the first batch and is not
+    /// empty.
+    init(
+        _ connection: ConnectionID,
+        of database: DatabaseID,
+        _ server: Server,
+        prologue: (SessionID, _ password: String) -> [UInt8]
+    ) {
+        id = SessionID(Randomness.identifier())
+        password = Randomness.identifier()
+        self.connection = connection
+        self.database = database
+        self.server = server
+        let limits = server.configuration.limits
+        times = Times(hold: limits.pollHold, silence: limits.pollSilence)
+        queueByteLimit = limits.queueByteCount
+        pieces = PieceAssembler(byteLimit: limits.messageByteCount)
+        self.prologue = prologue(id, password)
+    }
+
+    /// Bytes of messages that are not complete, or wait to be taken.
+    var inboundByteCount: Int { pieces.heldByteCount + inboxByteCount }
+
+    // MARK: - Messages from the client
+
+    /// Takes the pieces of one request; `nextMessage` has what they complete.
+    func take(_ pieces: [PollPiece]) throws(PollError) {
+        guard !isEnding else { return }
+        let inboxCount = inbox.count
+        defer { count() }
+        for piece in pieces { try self.pieces.receive(piece, into: &inbox) }
+        inboxByteCount += inbox[inboxCount...].reduce(0) { $0 + $1.count }
+    }
+
+    /// The next whole message; nil when there is none, or none is wanted.
+    func nextMessage() -> [UInt8]? {
+        guard !isHeld, !isEnding, inboxStart < inbox.count else { return nil }
+        defer { count() }
+        let message = inbox[inboxStart]
+        inbox[inboxStart] = []
+        inboxStart += 1
+        inboxByteCount -= message.count
+        if inboxStart == inbox.count {
+            inbox = []
+            inboxStart = 0
+        }
+        return message
+    }
+
+    private func count() {
+        server.polls.noteInbound(inboundByteCount - countedByteCount)
+        countedByteCount = inboundByteCount
+    }
+
+    /// Goes on with messages after some were held.
+    func resumeMessages() {
+        isHeld = false
+        guard inboxStart < inbox.count else { return }
+        EventLoop.shared.enqueue { [weak self] in
+            guard let self else { return }
+            server.takeMessages(self)
+        }
+    }
+
+    // MARK: - Messages to the client
+
+    /// Queues frames, which leave at the end of the turn if a request waits.
+    func send(_ frame: SharedFrame) { enqueue(.frame(frame)) }
+
+    /// Queues a large value, made as the socket drains.
+    func send(_ source: MessageSource) { enqueue(.stream(source)) }
+
+    private func enqueue(_ item: PollBatch.Item) {
+        guard !isEnding else { return }
+        queue.append(item)
+        queuedByteCount += item.byteCount
+        wake()
+    }
+
+    /// Looks at the end of the turn whether something can leave.
+    func wake() {
+        guard !isDirty, !isDropped else { return }
+        isDirty = true
+        server.polls.markDirty(self)
+    }
+
+    /// Answers the request that waits, if there is something to say.
+    func flush() {
+        isDirty = false
+        guard !isDropped else { return }
+        let isDue = queue.first.map { $0.isReady } ?? isEnding
+        if isDue || isOverdue, let exchange = held { answer(exchange) }
+        // One message may be as large as it likes: what counts is how much waits behind it.
+        let waiting = queuedByteCount - (queue.first?.byteCount ?? 0)
+        if waiting > queueByteLimit, !isEnding {
+            server.pollFailed(self, "more than the queue limit waits for its next request")
+        }
+    }
+
+    // MARK: - Requests
+
+    /// Keeps a request until there is something for it to carry; the one kept before is answered now.
+    func hold(_ exchange: HTTPExchange) {
+        if let older = held { answer(older) }
+        exchange.userData = self
+        held = exchange
+        setTimer()
+        if isEnding || !queue.isEmpty { wake() }
+    }
+
+    /// The client no longer wants the answer to a request.
+    func abandoned(_ exchange: HTTPExchange) {
+        if exchange === held {
+            held = nil
+            isOverdue = false
+            setTimer()
+            // Without the first batch it does not know its session.
+            if !prologue.isEmpty { server.pollFailed(self, "it left before it was answered") }
+        } else {
+            // Half a batch: the client would wait for it for ever.
+            server.pollFailed(self, "a batch did not reach it whole")
+        }
+    }
+
+    /// Sends everything that is ready as the next batch, which may be empty.
+    private func answer(_ exchange: HTTPExchange) {
+        held = nil
+        isOverdue = false
+        var items: [PollBatch.Item] = []
+        if let end = queue.firstIndex(where: { !$0.isReady }) {
+            items = Array(queue[..<end])
+            queue.removeSubrange(..<end)
+        } else {
+            swap(&items, &queue)
+        }
+        let byteCount = items.reduce(0) { $0 + $1.byteCount }
+        queuedByteCount -= byteCount
+        var head = prologue
+        var tail: [UInt8] = []
+        prologue = []
+        let isLast = isEnding && queue.isEmpty
+        if !items.isEmpty || !isLast || batchNumber == 0 {
+            head += PollScript.batchStart(batchNumber)
+            tail = PollScript.batchEnd
+            batchNumber += 1
+        }
+        if isLast { tail += PollScript.close(after: batchNumber - 1) }
+        isOver = isLast
+        send(PollBatch(head: head, items: items, tail: tail), byteCount, exchange)
+        setTimer()
+    }
+
+    private func send(_ batch: PollBatch, _ byteCount: Int, _ exchange: HTTPExchange) {
+        var batch = batch
+        if byteCount <= Self.wholeByteCount, !batch.hasStreams {
+            var body: [UInt8] = []
+            body.reserveCapacity(byteCount + 256)
+            _ = batch.next(into: &body, atLeast: .max / 2)
+            exchange.respond(HTTPResponse(status: 200, headers: Self.headers, body: body))
+            return
+        }
+        streamCount += 1
+        var isMore = true
+        exchange.respondStream(status: 200, headers: Self.headers, byteCount: nil) { [weak self] in
+            guard isMore else {
+                self?.streamEnded()
+                return .end
+            }
+            var chunk: [UInt8] = []
+            isMore = batch.next(into: &chunk, atLeast: Self.chunkByteCount)
+            return .next(chunk)
+        }
+    }
+
+    private func streamEnded() {
+        streamCount -= 1
+        if held == nil { setTimer() }
+    }
+
+    // MARK: - Time
+
+    private func setTimer() {
+        timer?.cancel()
+        guard !isDropped else { return }
+        let time = held != nil ? times.hold : isOver ? Self.lingering : times.silence
+        timer = EventLoop.shared.after(time) { [weak self] in self?.timePassed() }
+    }
+
+    private func timePassed() {
+        if held != nil, prologue.isEmpty {
+            isOverdue = true
+            wake()
+        } else if held != nil || streamCount > 0 {
+            // The first answer waits for the disk, or one takes its time.
+            setTimer()
+        } else if isEnding {
+            drop()
+        } else {
+            server.pollFailed(self, "it was silent")
+        }
+    }
+
+    // MARK: - The end
+
+    /// Ends the session behind everything queued.
+    func close() {
+        guard !isEnding else { return }
+        finish()
+        EventLoop.shared.enqueue { [weak self] in
+            guard let self else { return }
+            server.pollClosed(self)
+        }
+    }
+
+    /// Queues no more. What is queued leaves, then the client is told to go.
+    func finish() {
+        isEnding = true
+        inbox = []
+        inboxStart = 0
+        inboxByteCount = 0
+        pieces = PieceAssembler(byteLimit: pieces.byteLimit)
+        count()
+        attempt?.socket.close(code: 1000, reason: "")
+        attempt = nil
+        wake()
+    }
+
+    /// Forgets everything at once; a request that waits is told that it is over.
+    func drop() {
+        guard !isDropped else { return }
+        finish()
+        isDropped = true
+        timer?.cancel()
+        server.polls.remove(self)
+        queue = []
+        queuedByteCount = 0
+        guard let exchange = held else { return }
+        held = nil
+        exchange.respond(PollSession.response(PollScript.close()))
+    }
+
+    /// A whole script as an answer.
+    static func response(_ script: [UInt8]) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: headers, body: script)
+    }
+}

@@ -1,0 +1,68 @@
+import DatabaseCore
+import Tokens
+import Transport
+
+/// The sessions over long polling, found by what their requests carry.
+@LoopActor
+final class PollTable {
+    /// Sessions at a time, those that are about to be forgotten included; more are told to come back later.
+    static let sessionLimit = 20_000
+
+    /// Bytes of all messages that are not complete, or wait to be taken; the session that goes beyond ends.
+    static let inboundByteLimit = 256 << 20
+
+    /// Sessions that are sent to in one turn: an answer costs some 10 µs, and one of the greatest size that is made
+    /// at once some 100 µs.
+    private static let flushedSessions = 64
+
+    /// By name. Never iterated where order matters.
+    private var sessions: [SessionID: PollSession] = [:]
+    /// Those that may have something to send, first come first served.
+    private var dirty: [PollSession] = []
+    /// Those before it have been sent to.
+    private var dirtyStart = 0
+    /// The sum of `inboundByteCount` over all sessions.
+    private(set) var inboundByteCount = 0
+
+    /// Whether no more sessions are taken.
+    var isFull: Bool { sessions.count >= Self.sessionLimit }
+
+    /// Sessions that go on.
+    var liveCount: Int { sessions.values.count { !$0.isEnding } }
+
+    /// The session of that name.
+    subscript(id: SessionID) -> PollSession? { sessions[id] }
+
+    /// The session that a request names and has the password of.
+    func session(of head: RequestHead) -> PollSession? {
+        guard let id = head.queryValue("id"), let password = head.queryValue("pw"),
+            let session = sessions[SessionID(id)],
+            ConstantTime.equal(Array(password.utf8), Array(session.password.utf8))
+        else { return nil }
+        return session
+    }
+
+    func add(_ session: PollSession) { sessions[session.id] = session }
+
+    func remove(_ session: PollSession) { sessions[session.id] = nil }
+
+    /// Notes by how much a session's `inboundByteCount` has changed.
+    func noteInbound(_ change: Int) { inboundByteCount += change }
+
+    /// Lets a session look at the end of the turn whether something can leave. At most once a session.
+    func markDirty(_ session: PollSession) { dirty.append(session) }
+
+    /// Sends what was queued, for some sessions; the rest has its turn when the loop has gone round.
+    func flush() {
+        guard dirtyStart < dirty.count else { return }
+        let end = min(dirtyStart + Self.flushedSessions, dirty.count)
+        for index in dirtyStart..<end { dirty[index].flush() }
+        dirtyStart = end
+        if dirtyStart == dirty.count {
+            dirty = []
+            dirtyStart = 0
+        } else {
+            EventLoop.shared.wake()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import DatabaseCore
+import Logging
+import Transport
+import WireProtocol
+
+/// Sessions of the wire protocol over long polling, `/.lp`, for browsers that open no WebSocket.
+///
+///     ?start=t&ser=..&cb=..&v=5&ns=..        a session begins; the first answer has hello
+///     ?id=..&pw=..&ser=..[&seg0=..&ts0=..&d0=..]   brings pieces of messages, and waits for messages
+///     ?dframe=t&id=..&pw=..                  a page that says goodbye when it goes
+///     ?disconn=t&id=..&pw=..                 goodbye
+///
+/// Every answer but that page is a script with status 200, refusals included: of any other a client only
+/// sees that its script does not load. Scripts of other origins may be loaded without a word about CORS.
+extension Server {
+    /// Messages taken from one session before others get their turn.
+    private static let pollMessagesAtOnce = 16
+
+    /// Answers a request to `/.lp`, or keeps it.
+    func receivePoll(_ exchange: HTTPExchange) {
+        let head = exchange.head
+        let isGoodbye = head.queryValue("disconn") != nil
+        // A beacon is a POST, whose body says nothing.
+        guard head.method == "GET" || head.method == "POST" && isGoodbye else {
+            var response = RESTAnswer.error(405, "This address takes GET.")
+            response.headers.append((name: "Allow", value: "GET"))
+            answer(exchange, response)
+            return
+        }
+        if head.queryValue("start") != nil {
+            openPoll(exchange)
+            return
+        }
+        guard let poll = polls.session(of: head) else {
+            exchange.respond(PollSession.response(PollScript.close()))
+            return
+        }
+        if isGoodbye {
+            exchange.respond(PollSession.response(PollScript.close()))
+            pollFailed(poll, nil)
+        } else if head.queryValue("dframe") != nil {
+            exchange.respond(Server.disconnectPage(of: poll))
+        } else {
+            take(exchange, poll)
+        }
+    }
+
+    private static func disconnectPage(of poll: PollSession) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            headers: [
+                (name: "Content-Type", value: "text/html; charset=utf-8"),
+                (name: "Cache-Control", value: "no-cache"),
+            ],
+            body: PollScript.disconnectPage(id: poll.id.text, password: poll.password)
+        )
+    }
+
+    // MARK: - Begin
+
+    private func openPoll(_ exchange: HTTPExchange) {
+        let head = exchange.head
+        let functions = PollScript.functions(callback: head.queryValue("cb") ?? "")
+        if let version = head.queryValue("v"), version != "5" {
+            let text = "This server speaks version 5 of the protocol only."
+            refuse(exchange, functions, text)
+            return
+        }
+        guard !isStopping, !polls.isFull else {
+            exchange.respond(PollSession.response(functions + PollScript.close()))
+            return
+        }
+        do throws(BadRequest) {
+            openPoll(exchange, functions, try database(of: head))
+        } catch {
+            refuse(exchange, functions, error.text)
+        }
+    }
+
+    private func openPoll(
+        _ exchange: HTTPExchange,
+        _ functions: [UInt8],
+        _ database: DatabaseID
+    ) {
+        var made: PollSession?
+        let connection = connections.add { id in
+            let poll = PollSession(id, of: database, self) { session, password in
+                functions + PollScript.start(id: session.text, password: password)
+            }
+            made = poll
+            return ClientConnection(id: id, carrier: .poll(poll))
+        }
+        guard let poll = made else { preconditionFailure("the table makes what it adds") }
+        polls.add(poll)
+        poll.hold(exchange)
+        let handshake = Handshake(
+            database: database,
+            host: exchange.head.host,
+            session: poll.id,
+            lastSession: exchange.head.queryValue("ls").map(SessionID.init),
+        )
+        step(.connected(connection.id, handshake))
+    }
+
+    /// Answers with the message after which a client does not come back.
+    private func refuse(_ exchange: HTTPExchange, _ functions: [UInt8], _ text: String) {
+        var script = functions + PollScript.batchStart(0)
+        PollScript.append(ServerMessage.shutdown(text).encoded()[...], to: &script)
+        script += PollScript.batchEnd
+        exchange.respond(PollSession.response(script))
+    }
+
+    // MARK: - Messages
+
+    /// Takes what a request brings and keeps it for what is to be said.
+    private func take(_ exchange: HTTPExchange, _ poll: PollSession) {
+        poll.hold(exchange)
+        guard !poll.isEnding, let connection = connections[poll.connection] else { return }
+        do throws(PollError) {
+            let pieces = try PollPiece.pieces(in: exchange.head.query)
+            try poll.take(pieces)
+        } catch {
+            refuse(connection, 1003, "\(error)")
+            return
+        }
+        let isTooMuch = poll.inboundByteCount > 2 * configuration.limits.messageByteCount
+        guard !isTooMuch, polls.inboundByteCount <= PollTable.inboundByteLimit else {
+            refuse(connection, 1013, "Too much of unfinished messages waits")
+            return
+        }
+        takeMessages(poll)
+    }
+
+    /// Takes messages that are complete, until there is none or one must be waited for.
+    func takeMessages(_ poll: PollSession) {
+        guard let connection = connections[poll.connection] else { return }
+        for _ in 0..<Server.pollMessagesAtOnce {
+            guard let message = poll.nextMessage() else { return }
+            counts.messages += 1
+            do throws(MessageError) {
+                try take(message, connection)
+            } catch {
+                refuse(connection, error.closeCode, "\(error)")
+            }
+        }
+        if !poll.isHeld { poll.resumeMessages() }
+    }
+
+    // MARK: - The end
+
+    /// A session that was told to end: nothing more is taken from it.
+    func pollClosed(_ poll: PollSession) {
+        guard let connection = connections[poll.connection],
+            case .poll = connection.carrier
+        else { return }
+        connections.remove(connection.id)
+        step(.disconnected(connection.id))
+    }
+
+    /// A client is gone, for a reason that is logged unless it said goodbye itself.
+    func pollFailed(_ poll: PollSession, _ reason: String?) {
+        if let reason, !poll.isEnding {
+            log.info(
+                "a long-polling session ended: \(reason)",
+                metadata: ["connection": "\(poll.connection.value)"]
+            )
+        }
+        poll.drop()
+        pollClosed(poll)
+    }
+}

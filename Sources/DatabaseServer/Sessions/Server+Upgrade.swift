@@ -1,0 +1,121 @@
+import DatabaseCore
+import Logging
+import Transport
+import WireProtocol
+
+/// Sessions that move from long polling to a WebSocket.
+///
+///     client                               server
+///     /.ws?s=SESSION                       a, and no hello
+///     p, twice, on the WebSocket           o, there
+///     a on the WebSocket, n on the old way
+///     everything else on the WebSocket     n as the last message on the old way, `close` behind it,
+///                                          then everything on the WebSocket
+///
+/// What comes on the WebSocket before the old way's `n` waits for it, so nothing overtakes.
+extension Server {
+    /// A WebSocket is open to which a session would move.
+    func openUpgrade(
+        _ socket: WebSocketConnection,
+        _ head: RequestHead,
+        _ session: SessionID,
+        _ database: DatabaseID
+    ) {
+        guard let poll = polls[session], !poll.isEnding, poll.database == database else {
+            // The client gives the attempt up and stays where it is.
+            socket.send(SharedFrame(text: ServerMessage.reset(host: head.host).encoded()))
+            socket.close(code: 1000, reason: "")
+            return
+        }
+        // One at a time: the client has given an earlier one up.
+        poll.attempt?.socket.close(code: 1000, reason: "")
+        let byteLimit = configuration.limits.messageByteCount
+        let attempt = UpgradeAttempt(socket, poll, FrameAssembler(byteLimit: byteLimit))
+        poll.attempt = attempt
+        socket.userData = attempt
+        socket.send(SharedFrame(text: ServerMessage.upgradeAck.encoded()))
+    }
+
+    /// One frame on a WebSocket that the session has not moved to.
+    func receive(_ frame: [UInt8], _ attempt: UpgradeAttempt) {
+        do {
+            switch try attempt.assembler.receive(frame) {
+            case .incomplete, .keepAlive: return
+            case .message(let text):
+                counts.messages += 1
+                try take(text, attempt)
+            }
+        } catch let error as FrameError {
+            refuse(attempt, error.closeCode, "\(error)")
+        } catch let error as MessageError {
+            refuse(attempt, error.closeCode, "\(error)")
+        } catch {
+            preconditionFailure("only frames and messages can be refused here")
+        }
+    }
+
+    private func take(_ text: [UInt8], _ attempt: UpgradeAttempt) throws(MessageError) {
+        // Control messages are short, and read here; data waits as it came.
+        if text.count <= UpgradeAttempt.controlByteCount {
+            switch try ClientMessage.parse(text) {
+            case .ping:
+                attempt.socket.send(SharedFrame(text: ServerMessage.pong.encoded()))
+                return
+            case .upgradeAck, .endOfTransmission, .unknownControl: return
+            case .request: break
+            }
+        }
+        attempt.waiting = text
+        attempt.socket.holdMessages()
+    }
+
+    private func refuse(_ attempt: UpgradeAttempt, _ code: UInt16, _ text: String) {
+        counts.malformedMessages += 1
+        log.info("closed an upgrade to a WebSocket: \(text)")
+        attempt.socket.close(code: code, reason: String(text.prefix(100)))
+    }
+
+    /// The client says nothing more over long polling: the session moves to its WebSocket.
+    func upgrade(_ connection: ClientConnection, _ poll: PollSession) {
+        guard let attempt = poll.attempt, attempt.socket.isOpen else {
+            refuse(connection, 1003, "end of transmission without a WebSocket to go on at")
+            return
+        }
+        poll.attempt = nil
+        poll.send(SharedFrame(text: ServerMessage.endOfTransmission.encoded()))
+        poll.finish()
+        connection.move(to: attempt.socket, attempt.assembler)
+        attempt.socket.userData = connection
+        attempt.socket.resumeMessages()
+        guard let text = attempt.waiting else { return }
+        do throws(MessageError) {
+            try take(text, connection)
+        } catch {
+            refuse(connection, error.closeCode, "\(error)")
+        }
+    }
+}
+
+/// A WebSocket that a session over long polling may move to.
+@LoopActor
+final class UpgradeAttempt {
+    /// Bytes of a message up to which it may be one of the transport's own.
+    static let controlByteCount = 256
+
+    let socket: WebSocketConnection
+    private weak var poll: PollSession?
+    var assembler: FrameAssembler
+    /// Data that came before the session has moved; nothing is read behind it.
+    var waiting: [UInt8]?
+
+    init(_ socket: WebSocketConnection, _ poll: PollSession, _ assembler: FrameAssembler) {
+        self.socket = socket
+        self.poll = poll
+        self.assembler = assembler
+    }
+
+    /// The WebSocket is over: the session stays where it is.
+    func closed() {
+        if poll?.attempt === self { poll?.attempt = nil }
+    }
+}

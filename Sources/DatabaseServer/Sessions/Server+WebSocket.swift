@@ -1,0 +1,207 @@
+import DatabaseCore
+import JSONTree
+import Logging
+import Transport
+import WireProtocol
+
+extension Server {
+    /// A socket is open: its session begins.
+    func openWire(_ socket: WebSocketConnection, _ head: RequestHead, _ database: DatabaseID) {
+        if let version = head.queryValue("v"), version != "5" {
+            let text = ServerMessage.shutdown("This server speaks version 5 of the protocol only.")
+            socket.send(SharedFrame(text: text.encoded()))
+            socket.close(code: 1000, reason: "")
+            return
+        }
+        if let session = head.queryValue("s") {
+            openUpgrade(socket, head, SessionID(session), database)
+            return
+        }
+        let byteLimit = configuration.limits.messageByteCount
+        let connection = connections.add { id in
+            ClientConnection(
+                id: id,
+                carrier: .socket(socket),
+                assembler: FrameAssembler(byteLimit: byteLimit)
+            )
+        }
+        socket.userData = connection
+        let handshake = Handshake(
+            database: database,
+            host: head.host,
+            session: SessionID(Randomness.identifier()),
+            lastSession: head.queryValue("ls").map(SessionID.init),
+        )
+        step(.connected(connection.id, handshake))
+    }
+
+    /// One frame: part of a message, a keep-alive, or a whole message.
+    func receive(_ frame: [UInt8], on socket: WebSocketConnection) {
+        guard let connection = socket.userData as? ClientConnection else {
+            if let attempt = socket.userData as? UpgradeAttempt { receive(frame, attempt) }
+            return
+        }
+        do {
+            switch try connection.assembler?.receive(frame) {
+            case nil: takeRequest(frame, connection)
+            case .incomplete, .keepAlive: return
+            case .message(let text):
+                counts.messages += 1
+                try take(text, connection)
+            }
+        } catch let error as FrameError {
+            refuse(connection, error.closeCode, "\(error)")
+        } catch let error as MessageError {
+            refuse(connection, error.closeCode, "\(error)")
+        } catch {
+            preconditionFailure("only frames and messages can be refused here")
+        }
+    }
+
+    /// Reads a whole message: at once, or away from the loop when it is large.
+    func take(_ text: [UInt8], _ connection: ClientConnection) throws(MessageError) {
+        guard mayPark(text.count, connection) else {
+            refuse(connection, 1013, "Too much is waiting behind a check")
+            return
+        }
+        guard text.count >= Server.readAwayByteCount else {
+            take(try Server.parse(text, isText: connection.takesSegments), connection)
+            return
+        }
+        // What comes behind it waits, so that the order of messages stays.
+        connection.carrier.holdMessages()
+        let id = connection.id
+        let isText = connection.takesSegments
+        let isTaken = readAway(text.count) {
+            Result { () throws(MessageError) in try Server.parse(text, isText: isText) }
+        } then: { [self] in
+            receive($0, from: id)
+        }
+        if !isTaken { refuse(connection, 1013, "Too many large messages are being read") }
+    }
+
+    /// Reads one message. `isText` says that it is known to be UTF-8, as what a WebSocket brings is.
+    private nonisolated static func parse(
+        _ text: [UInt8],
+        isText: Bool
+    ) throws(MessageError) -> ClientMessage {
+        guard isText || UTF8Validator.accepts(text) else { throw .notUTF8 }
+        return try ClientMessage.parse(text)
+    }
+
+    private func take(_ message: ClientMessage, _ connection: ClientConnection) {
+        if case .endOfTransmission = message, case .poll(let poll) = connection.carrier {
+            upgrade(connection, poll)
+        } else {
+            step(.received(message, from: connection.id))
+        }
+    }
+
+    /// A message that was read away from the loop.
+    private func receive(_ outcome: Result<ClientMessage, MessageError>, from id: ConnectionID) {
+        guard let connection = connections[id] else { return }
+        connection.carrier.resumeMessages()
+        switch outcome {
+        case .success(let message): take(message, connection)
+        case .failure(let error): refuse(connection, error.closeCode, "\(error)")
+        }
+    }
+
+    /// Whether a message of that size may wait if it has to; small ones are limited by their number.
+    func mayPark(_ byteCount: Int, _ connection: ClientConnection) -> Bool {
+        if byteCount < Server.smallMessageByteCount { return true }
+        guard engine.isWaiting(connection.id) else {
+            connection.parkedByteCount = 0
+            return true
+        }
+        connection.parkedByteCount += byteCount
+        return connection.parkedByteCount <= Server.parkedByteCount
+    }
+
+    /// Ends a connection whose bytes are not what the protocol carries.
+    func refuse(_ connection: ClientConnection, _ code: UInt16, _ text: String) {
+        counts.malformedMessages += 1
+        log.info("closed a connection: \(text)", metadata: ["connection": "\(connection.id.value)"])
+        connection.close(code: code, reason: String(text.prefix(100)))
+    }
+
+    func closeWire(_ socket: WebSocketConnection) {
+        guard let connection = socket.userData as? ClientConnection else {
+            if let attempt = socket.userData as? UpgradeAttempt { attempt.closed() }
+            return
+        }
+        socket.userData = nil
+        connections.remove(connection.id)
+        step(.disconnected(connection.id))
+    }
+
+    // MARK: - Effects
+
+    /// Queues a message for all its receivers.
+    func send(_ message: OutgoingMessage, to receivers: [ConnectionID]) {
+        switch message {
+        case .text(let text):
+            var frames = MessageFrames(text)
+            for receiver in receivers {
+                guard let connection = connections[receiver] else { continue }
+                if let frame = frames.frame(inSegments: connection.takesSegments) {
+                    connection.send(frame)
+                } else {
+                    connection.close(code: 1009, reason: "The message is too large")
+                }
+            }
+        case .serverSent(let text): sendEvents(text, to: receivers)
+        case .serverSentStream(let event): stream(event, to: receivers)
+        case .stream(let message):
+            stream(message, to: receivers.compactMap { connections[$0] })
+        case .event(let message):
+            stream(message, to: receivers.compactMap { connections[$0]?.socket })
+        case .events(let events):
+            stream(events, to: receivers.compactMap { connections[$0]?.socket })
+        }
+    }
+
+    /// Sends a large value from its snapshot; what follows to the same client waits behind it.
+    ///
+    /// The length must be known before the first of it leaves; a worker finds it out, once for
+    /// all receivers.
+    private func stream(_ message: StreamedMessage, to connections: [ClientConnection]) {
+        // Where it was queued it stays, even if its session moves to a WebSocket meanwhile.
+        let receivers = connections.map { ($0, $0.carrier, MessageSource()) }
+        for (_, carrier, source) in receivers { carrier.sendStream(source) }
+        let byteLimit = configuration.limits.responseByteCount
+        let isTaken = workers.values.post(
+            .measure(message, byteLimit: byteLimit) { [log] measured in
+                EventLoop.shared.enqueue {
+                    if measured == nil { log.warning("a value is too large to be sent") }
+                    for (connection, carrier, source) in receivers {
+                        source.message = measured
+                        source.isEnded = measured == nil
+                        if measured == nil {
+                            let reason = "The value is too large to be sent"
+                            connection.close(code: 1009, reason: reason)
+                        }
+                        carrier.resumeStream()
+                    }
+                }
+            }
+        )
+        if isTaken { return }
+        for (connection, _, source) in receivers {
+            source.isEnded = true
+            connection.close(code: 1013, reason: "Too many large values are being sent")
+        }
+    }
+
+    func close(_ connection: ConnectionID, _ reason: CloseReason) {
+        guard let open = connections[connection] else {
+            endStream(connection)
+            return
+        }
+        log.debug(
+            "closing a connection: \(reason)",
+            metadata: ["connection": "\(connection.value)"]
+        )
+        open.close(code: reason == .shutDown ? 1001 : 1000, reason: "")
+    }
+}

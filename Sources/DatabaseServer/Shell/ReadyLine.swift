@@ -1,0 +1,55 @@
+import Glibc
+import Logging
+
+/// The one line on standard output that says where the server is, for programs that started it.
+///
+///     hearth ready http://127.0.0.1:9000 mode=dev data=/abs/path durability=always
+struct ReadyLine {
+    private let address: String
+    private let mode: String
+    private let data: String
+    private let durability: String
+    /// The address of a hub with a port of its own.
+    private let hub: String?
+
+    /// `port` is the real one, when the configured one is 0.
+    init(_ configuration: Configuration, port: Int, hubPort: Int? = nil) {
+        let scheme = configuration.tls == nil ? "http" : "https"
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        address = "\(scheme)://\(host):\(port)"
+        hub = hubPort.map { "http://\(host):\($0)" }
+        mode = configuration.mode == .development ? "dev" : "production"
+        switch configuration.storage {
+        case .memory:
+            data = "none"
+            durability = "none"
+        case .folder(let path):
+            data = ReadyLine.absolute(path)
+            durability = configuration.durability.description
+        }
+    }
+
+    var text: String {
+        "hearth ready \(address) mode=\(mode) data=\(data) durability=\(durability)"
+            + (hub.map { " hub=\($0)" } ?? "")
+    }
+
+    var metadata: Logger.Metadata {
+        [
+            "address": "\(address)", "mode": "\(mode)", "data": "\(data)",
+            "durability": "\(durability)",
+        ]
+    }
+
+    func print() {
+        // All streams: a program that started this one waits for the line on a pipe.
+        Swift.print(text)
+        fflush(nil)
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

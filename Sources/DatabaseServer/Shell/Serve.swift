@@ -1,0 +1,208 @@
+import DatabaseCore
+import Glibc
+import Logging
+import SecurityRules
+import Tokens
+import Transport
+import WriteAheadLog
+
+/// Runs a server until it is told to stop; owns the calling thread, the process's main one.
+///
+/// - Returns: the exit code: 0 after a clean stop, 1 when it could not start or had to stop.
+package func serve(_ configuration: Configuration) -> Int32 {
+    let log = StandardErrorLog.logger(configuration)
+    do {
+        var server: Server?
+        try EventLoop.shared.run { server = try ServerStart(configuration, log).begin() }
+        log.notice("stopped")
+        return LoopActor.assume { server?.exitCode ?? 0 }
+    } catch {
+        for line in "\(error)".split(separator: "\n") { log.critical("\(line)") }
+        return 1
+    }
+}
+
+/// The steps from a configuration to a server that takes connections.
+@LoopActor
+private struct ServerStart {
+    private let configuration: Configuration
+    private let log: Logger
+    private let folder: DataFolder?
+    private let engine: DatabaseEngine
+    private let writer: LogWriter?
+    private let workers = Workers()
+    private let checkpointer: Checkpointer?
+    private let credentials: CredentialDesk
+    private let imports: [ReadImport]
+
+    /// Everything that can fail before a socket is open: folder, secrets, rules, recovery.
+    init(_ configuration: Configuration, _ log: Logger) throws {
+        self.configuration = configuration
+        self.log = log
+        for warning in configuration.warnings { log.warning("\(warning)") }
+        let policy = try EnginePolicy(configuration, log)
+        imports = try ReadImport.all(configuration)
+        switch configuration.storage {
+        case .memory:
+            folder = nil
+            checkpointer = nil
+            engine = DatabaseEngine(policy)
+            writer = nil
+            log.warning("nothing is kept on disk (--memory): all data ends with this process")
+        case .folder(let path):
+            let options = LogOptions(
+                syncPolicy: configuration.durability == .always ? .always : .onRequest
+            )
+            let folder = try DataFolder.open(FileLogStorage(path: path), options: options)
+            self.folder = folder
+            let recovery = try Recovery(folder, policy)
+            for line in recovery.report.lines { log.notice("\(line)") }
+            engine = recovery.engine
+            writer = recovery.writer
+            checkpointer = Checkpointer(folder)
+        }
+        let secret = try AdminSecret.configured(configuration)
+        credentials = CredentialDesk(
+            check: CredentialCheck(adminSecret: secret, mode: configuration.mode),
+            verifier: try TokenVerifier(configuration.tokens, configuration.mode),
+        )
+    }
+
+    /// Opens the port and begins to serve.
+    func begin() throws -> Server {
+        EventLoop.setLog { [log] level, text in
+            log.log(level: level == .error ? .error : .warning, "\(text)")
+        }
+        let box = ServerBox()
+        let commits = CommitWriter(writer, ServerStart.reports(to: box, log))
+        let server = Server(
+            engine: engine,
+            configuration: configuration,
+            commits: commits,
+            checkpointer: checkpointer,
+            workers: workers,
+            credentials: credentials,
+            log: log,
+        )
+        box.server = server
+        let listener = try Listener(transport(), application: server)
+        server.listener = listener
+        server.imports = imports
+        if let port = configuration.emulator.hubPort {
+            var transport = listener.configuration
+            transport.port = port
+            transport.tls = nil
+            server.hubListener = try Listener(transport, application: server.hub)
+        }
+        server.whenDrained = { [checkpointer, workers, folder] in
+            commits.stop()
+            checkpointer?.stop()
+            workers.stop()
+            folder?.close()
+        }
+        server.began(port: listener.port)
+        return server
+    }
+
+    /// How sockets are served; no more of them than the system has descriptors for.
+    private func transport() -> TransportConfiguration {
+        var transport = TransportConfiguration(configuration)
+        let room = Descriptors.raiseLimit()
+        if room < transport.limits.connectionCount {
+            log.notice(
+                "the system's limit on open files leaves room for fewer connections",
+                metadata: ["connections": "\(room)"]
+            )
+            transport.limits.connectionCount = room
+        }
+        return transport
+    }
+
+    /// What the log thread reports, taken to the loop.
+    private static func reports(to box: ServerBox, _ log: Logger) -> CommitWriter.Reports {
+        CommitWriter.Reports(
+            flushed: { commits in
+                EventLoop.shared.enqueue { box.server?.flushed(commits) }
+            },
+            space: { state in
+                EventLoop.shared.enqueue { box.server?.spaceChanged(state) }
+            },
+            failed: { error in
+                // Memory and disk may disagree from here on: nothing more may leave this process.
+                log.critical("the log failed, so the server stops: \(error)")
+                _exit(1)
+            },
+        )
+    }
+
+    /// Holds the server for reports that may come before it is made.
+    @LoopActor
+    private final class ServerBox {
+        var server: Server?
+    }
+}
+
+extension AdminSecret {
+    /// The configured secret, or the one of the data folder, made there when first needed.
+    fileprivate static func configured(_ configuration: Configuration) throws -> AdminSecret? {
+        if let path = configuration.adminSecretFile { return try load(path) }
+        switch configuration.storage {
+        case .memory: return nil
+        case .folder(let path): return try inFolder(path)
+        }
+    }
+}
+
+extension EnginePolicy {
+    /// What the configuration means to the engine; reads the rules files.
+    fileprivate init(_ configuration: Configuration, _ log: Logger) throws {
+        let isDevelopment = configuration.mode == .development
+        let rules: Ruleset
+        if let path = configuration.rulesFile {
+            rules = try RulesFile.load(path)
+            log.notice("rules from a file", metadata: ["file": "\(path)"])
+        } else {
+            rules = isDevelopment ? .open : .closed
+            log.log(
+                level: isDevelopment ? .warning : .notice,
+                isDevelopment
+                    ? "databases without rules are OPEN to everybody who can reach this server"
+                    : "databases without rules deny everything but the admin"
+            )
+        }
+        var rulesByDatabase: [DatabaseID: Ruleset] = [:]
+        for database in configuration.databases {
+            guard let path = database.rulesFile else { continue }
+            rulesByDatabase[DatabaseID(database.name.text)] = try RulesFile.load(path)
+        }
+        self.init(
+            databases: configuration.databases.map { DatabaseID($0.name.text) },
+            createsDatabases: isDevelopment,
+            defaultRules: rules,
+            rulesByDatabase: rulesByDatabase,
+            rechecksOnData: configuration.listenRecheck == .data,
+        )
+    }
+}
+
+extension TransportConfiguration {
+    fileprivate init(_ configuration: Configuration) {
+        self.init()
+        host = configuration.host
+        port = configuration.port
+        tls = configuration.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
+        // The default is as many as the loop has room for.
+        limits.connectionCount = min(
+            limits.connectionCount,
+            configuration.limits.connectionCount
+        )
+        limits.bodyByteCount = configuration.limits.bodyByteCount
+        limits.messageByteCount = configuration.limits.messageByteCount
+        limits.queueByteCount = configuration.limits.queueByteCount
+        timeouts.head = configuration.limits.headerTimeout
+        timeouts.progress = configuration.limits.bodyTimeout
+        timeouts.idle = configuration.limits.idleTimeout
+        timeouts.ping = configuration.limits.pingInterval
+        timeouts.hangup = configuration.limits.pingInterval * 2
+    }
+}

@@ -1,0 +1,167 @@
+import DatabaseCore
+import Glibc
+import Logging
+import SecurityRules
+import Tokens
+import Transport
+import WriteAheadLog
+
+/// What happens by the clock and at the end.
+extension Server {
+    /// Once a second: expired tokens, room on the disk, files that changed, and a checkpoint when due.
+    func tick() {
+        step(.tick)
+        commits.maintain()
+        for change in files.changes() { reload(change) }
+        checkpointIfDue()
+    }
+
+    // MARK: - The log
+
+    /// Tells the engine when commits come faster than the disk takes them, and when that is over.
+    func watchLog() {
+        let waiting = commits.waitingCount
+        if waiting > CommitWriter.commitLimit / 2 {
+            isLogBehind = true
+        } else if waiting < CommitWriter.commitLimit / 8 {
+            isLogBehind = false
+        }
+        let condition: LogCondition =
+            isSpaceLow ? .diskFull : isLogBehind ? .behind : .ready
+        if condition == logCondition { return }
+        logCondition = condition
+        step(.log(condition))
+        switch condition {
+        case .diskFull:
+            log.critical(
+                "the disk is nearly full: writes are refused until there is room; reads go on"
+            )
+        case .behind: log.warning("the disk cannot keep up: writes are refused for now")
+        case .ready: log.notice("writes are taken again")
+        }
+    }
+
+    /// What the log thread says about the room on the disk.
+    func spaceChanged(_ state: SpaceState) {
+        isSpaceLow = state == .low
+        watchLog()
+    }
+
+    /// Begins a checkpoint once the log has grown enough, so that a restart has little to replay.
+    private func checkpointIfDue() {
+        let grown = counts.commitBytes - checkpointedCommitBytes
+        let due = max(Server.checkpointByteCount, lastCheckpointByteCount / 2)
+        if grown < due || isCheckpointing { return }
+        writeCheckpoint()
+    }
+
+    private func writeCheckpoint() {
+        guard let checkpointer else { return }
+        isCheckpointing = true
+        checkpointedCommitBytes = counts.commitBytes
+        // The commits in these snapshots are exactly those that stand before the barrier.
+        let snapshots = engine.snapshots()
+        commits.barrier { position, heads in
+            checkpointer.write(snapshots, at: position, heads: heads) { result in
+                EventLoop.shared.enqueue { [self] in checkpointed(result) }
+            }
+        }
+    }
+
+    private func checkpointed(_ result: Result<CheckpointReceipt, LogError>) {
+        isCheckpointing = false
+        switch result {
+        case .success(let receipt):
+            counts.checkpoints += 1
+            lastCheckpointByteCount = Int(receipt.info.byteCount)
+            log.info(
+                "checkpoint written",
+                metadata: [
+                    "position": "\(receipt.info.position)", "bytes": "\(receipt.info.byteCount)",
+                    "droppedSegments": "\(receipt.droppedSegmentCount)",
+                ]
+            )
+        case .failure(let error):
+            log.error("a checkpoint failed; the log is whole and goes on: \(error)")
+        }
+    }
+
+    // MARK: - Files that are read again
+
+    /// Takes new rules, keys or certificates over; what does not load leaves the old in force.
+    func reload(_ file: WatchedFiles.File) {
+        switch file {
+        case .rules(let database): reloadRules(database)
+        case .keys: reloadKeys()
+        }
+    }
+
+    private func reloadRules(_ database: DatabaseID?) {
+        guard let path = files.rulesPath(database) else { return }
+        do {
+            let rules = try RulesFile.load(path)
+            step(database.map { .rules($0, rules) } ?? .defaultRules(rules))
+            log.notice("rules read again", metadata: ["file": "\(path)"])
+        } catch {
+            log.error("the rules in force stay, since the new ones do not load")
+            for line in "\(error)".split(separator: "\n") { log.error("\(line)") }
+        }
+    }
+
+    private func reloadKeys() {
+        do {
+            credentials.verifier = try TokenVerifier(configuration.tokens, configuration.mode)
+            log.notice("token keys read again")
+        } catch {
+            log.error("the token keys in force stay: \(error)")
+        }
+    }
+
+    /// SIGHUP: every file again, whether or not it looks changed.
+    func reloadAll() {
+        files.isReloading()
+        for file in files.all { reload(file) }
+        guard configuration.tls != nil else { return }
+        do throws(TransportError) {
+            try listener?.reloadTLS()
+            log.notice("TLS certificate and key read again")
+        } catch {
+            log.error("the TLS certificate in force stays: \(error)")
+        }
+    }
+
+    // MARK: - The end
+
+    /// Ends every session with its on-disconnect writes, lets answers leave, seals the log.
+    func stop() {
+        if isStopping {
+            log.warning("told twice to stop: connections still open are cut")
+            EventLoop.shared.stop()
+            return
+        }
+        isStopping = true
+        log.notice("stopping")
+        listener?.stopAccepting()
+        hubListener?.drain(within: .zero) { _ in }
+        removeLocator()
+        exportOnExit { [self] in endSessions() }
+    }
+
+    private func endSessions() {
+        endProfiles()
+        step(.shutDown)
+        commits.barrier { _, _ in
+            EventLoop.shared.enqueue { [self] in drain() }
+        }
+    }
+
+    private func drain() {
+        listener?.drain(within: configuration.limits.drainTimeout) {
+            [self, log, whenDrained] cutCount in
+            if cutCount > 0 { log.warning("\(cutCount) connections had to be cut") }
+            isSealed = true
+            whenDrained()
+            EventLoop.shared.stop()
+        }
+    }
+}

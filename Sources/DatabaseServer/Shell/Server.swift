@@ -1,0 +1,332 @@
+import DatabaseCore
+import JSONTree
+import Glibc
+import Logging
+import SecurityRules
+import Transport
+import WireProtocol
+
+/// The shell around the engine: takes what sockets bring to `step`, and does what it answers.
+///
+/// Everything in it runs on the loop; other threads are reached through the mailboxes of the commit
+/// writer and the workers, and answer through `EventLoop.enqueue`.
+@LoopActor
+final class Server {
+    let engine: DatabaseEngine
+    let configuration: Configuration
+    let log: Logger
+    let commits: CommitWriter
+    /// nil when nothing is kept on disk.
+    let checkpointer: Checkpointer?
+    let workers: Workers
+    var credentials: CredentialDesk
+    let originGuard: OriginGuard
+    /// The last `Host` that the guard let pass on a request that names no page.
+    var acceptedHost: String?
+    /// What the last request that named a database said, and which one it meant.
+    var lastSelected: (ns: String?, host: String?, database: DatabaseID)?
+    var files: WatchedFiles
+    /// Set once the port is open.
+    var listener: Listener?
+    var timers: [LoopTimer] = []
+    /// Ends the other threads and seals the log; called once nobody is connected any more.
+    var whenDrained: () -> Void = {}
+    /// Whether all that recovery left to do is done and durable.
+    var isReady = false
+    /// Set once the server is on its way out: probes say so, and nothing new begins.
+    var isStopping = false
+
+    /// Set once the log is sealed: what still comes in is nobody's business any more.
+    var isSealed = false
+
+    var connections = ConnectionTable<ClientConnection>()
+    /// Event streams, asked for and open.
+    var streams = StreamConnections()
+    let polls = PollTable()
+    var exchanges: [RequestID: PendingExchange] = [:]
+    /// Requests that the server makes itself, and who awaits the answer.
+    var ownRequests: [RequestID: @LoopActor (Response) -> Void] = [:]
+    private var lastOwnRequest = UInt64.max
+    var profiles = ProfileStreams()
+    var profileTimer: LoopTimer?
+    /// The step whose effects are being performed, while somebody watches; monotonic nanoseconds.
+    var profiledStep: (start: UInt64, end: UInt64) = (0, 0)
+    /// The hub's own port, when it has one.
+    var hubListener: Listener?
+    private(set) lazy var hub = HubApplication(self)
+    var locator: LocatorFile?
+    /// What is written before the server is ready.
+    var imports: [ReadImport] = []
+    /// Exports and backups that have begun and are not whole.
+    var archivesUnderWay = 0
+    /// The process's exit code after a clean stop.
+    var exitCode: Int32 = 0
+    var pushIDs: PushIDGenerator
+    var counts = ServerCounts()
+    /// Bytes of messages and bodies that wait to be read away from the loop, or are being read.
+    private(set) var readingByteCount = 0
+    private var turnIsAsked = false
+    /// Memory for the effects of the next step.
+    private var spareEffects: [Effect] = []
+
+    var isSpaceLow = false
+    var isLogBehind = false
+    var logCondition = LogCondition.ready
+    var isCheckpointing = false
+    /// `counts.commitBytes` when the last checkpoint was begun.
+    var checkpointedCommitBytes = 0
+    var lastCheckpointByteCount = 0
+
+    /// Bytes of commits after which a checkpoint is due; with a large tree, half its size.
+    static let checkpointByteCount = 32 << 20
+
+    /// Bytes of large messages that one session may park: four of the greatest size.
+    static let parkedByteCount = 64 << 20
+    /// Messages below this are not counted: the engine parks 10,000 of them at most.
+    static let smallMessageByteCount = 4_096
+
+    /// Bytes of a message or body from which on it is read away from the loop: short arrays and the
+    /// like take up to 0.1 µs a byte.
+    nonisolated static let readAwayByteCount = 64 * 1024
+
+    /// Bytes of all messages and bodies that may wait to be read: four bodies of the greatest size.
+    static let readingByteLimit = 1 << 30
+
+    /// Exports and backups at a time; each keeps an old state of every database in memory.
+    static let archiveLimit = 4
+
+    /// Effects for which memory is kept between steps.
+    private static let keptEffectCount = 1_024
+
+    /// Steps of long work between two looks at the sockets: about 2 ms.
+    static let stepsPerTurn = 2_000
+
+    init(
+        engine: DatabaseEngine,
+        configuration: Configuration,
+        commits: CommitWriter,
+        checkpointer: Checkpointer?,
+        workers: Workers,
+        credentials: CredentialDesk,
+        log: Logger,
+    ) {
+        self.engine = engine
+        self.configuration = configuration
+        self.commits = commits
+        self.checkpointer = checkpointer
+        self.workers = workers
+        self.credentials = credentials
+        self.log = log
+        originGuard = configuration.originGuard
+        files = WatchedFiles(configuration)
+        pushIDs = PushIDGenerator(seed: .random(in: 0...UInt64.max))
+    }
+
+    /// Finishes recovery, starts the clockwork, and says that the server is ready once what
+    /// recovery had to do is durable.
+    func began(port: Int) {
+        var effects: [Effect] = []
+        engine.recovered(now: Clock.now(), effects: &effects)
+        perform(effects)
+        let loop = EventLoop.shared
+        timers.append(loop.every(.seconds(1)) { [self] in tick() })
+        keepStreamsAlive()
+        if case .interval(let milliseconds) = configuration.durability {
+            timers.append(
+                loop.every(.milliseconds(milliseconds)) { [self] in commits.sync() }
+            )
+        }
+        loop.onSignal(SIGTERM) { [self] in stop() }
+        loop.onSignal(SIGINT) { [self] in stop() }
+        if configuration.stopsAtEndOfInput { stopAtEndOfInput() }
+        loop.onSignal(SIGHUP) { [self] in reloadAll() }
+        importAll { [self] in becomeReadyWhenDurable(port: port) }
+    }
+
+    private func becomeReadyWhenDurable(port: Int) {
+        commits.barrier { _, _ in
+            EventLoop.shared.enqueue { [self] in becomeReady(port: port) }
+        }
+    }
+
+    private func becomeReady(port: Int) {
+        isReady = true
+        writeLocator()
+        let line = ReadyLine(configuration, port: port, hubPort: hubListener?.port)
+        log.notice("ready", metadata: line.metadata)
+        line.print()
+    }
+
+    /// Takes one input to the engine and performs what comes out of it.
+    func step(_ input: Input) {
+        if isSealed { return }
+        // A step that an effect of this one brings about finds no memory and makes its own.
+        var effects = spareEffects
+        spareEffects = []
+        if profiles.isEmpty {
+            engine.step(input, now: Clock.now(), effects: &effects)
+        } else {
+            stepProfiled(input, &effects)
+        }
+        perform(effects)
+        effects.removeAll(keepingCapacity: effects.count <= Server.keptEffectCount)
+        spareEffects = effects
+    }
+
+    /// The same while somebody wants to know how long it takes.
+    private func stepProfiled(_ input: Input, _ effects: inout [Effect]) {
+        let start = Clock.monotonicNanoseconds()
+        engine.step(input, now: Clock.now(), effects: &effects)
+        profiledStep = (start, Clock.monotonicNanoseconds())
+    }
+
+    /// Makes a request as an admin; `then` is told the answer once it is durable.
+    func ask(
+        _ operation: Request.Operation,
+        of database: DatabaseID,
+        then: @escaping @LoopActor (Response) -> Void
+    ) {
+        // Numbers of exchanges count up from 1 and never get here.
+        let id = RequestID(lastOwnRequest)
+        lastOwnRequest -= 1
+        ownRequests[id] = then
+        let credential = RequestCredential.admin(override: nil)
+        let request = Request(database: database, credential: credential, operation: operation)
+        step(.requested(request, id: id))
+    }
+
+    /// Takes in an answer that was found at once, when the effects under way are done.
+    ///
+    /// A step within a step would nest as deep as a client has credentials parked, 10,000 at most, and
+    /// the stack ends before that.
+    func stepLater(_ input: Input) {
+        EventLoop.shared.enqueue { [self] in step(input) }
+    }
+
+    /// Does what the engine said, in order.
+    func perform(_ effects: [Effect]) {
+        var held = HeldPushes.none
+        for effect in effects {
+            if case .send(let message, let receivers) = effect {
+                send(message, to: receivers, &held)
+            } else if case .sendNumbered(let text, let receivers) = effect {
+                send(text, to: receivers, &held)
+            } else {
+                send(&held)
+                perform(effect)
+            }
+        }
+        send(&held)
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .send(let message, let receivers): send(message, to: receivers)
+        case .close(let connection, let reason): close(connection, reason)
+        case .respond(let request, let response): respond(response, to: request)
+        case .append(let record): append(record)
+        case .verify(let inquiry, let token): verify(token, inquiry)
+        case .work(let inquiry, let work): perform(work, inquiry)
+        case .sendNumbered(let text, let receivers): send(text, to: receivers)
+        case .release(let node): workers.values.post(.release(node))
+        case .note(let note): write(note)
+        case .profiled(let database, let record): profile(database, record)
+        }
+    }
+
+    // MARK: - Threads
+
+    private func append(_ record: CommitRecord) {
+        counts.commits += 1
+        counts.commitBytes += record.payloadByteCount
+        commits.append(record)
+    }
+
+    /// The log has everything of these databases up to these commits.
+    func flushed(_ commits: [(database: DatabaseID, through: CommitNumber)]) {
+        for (database, number) in commits { step(.flushed(database, through: number)) }
+    }
+
+    private func verify(_ token: String, _ inquiry: InquiryID) {
+        switch credentials.judge(token) {
+        case .decided(let outcome):
+            stepLater(.verified(inquiry, outcome))
+        case .mustVerify(let verifier):
+            let isTaken = workers.credentials.post(
+                .verify(token, verifier) { outcome in
+                    EventLoop.shared.enqueue { [self] in
+                        step(.verified(inquiry, outcome))
+                    }
+                }
+            )
+            if !isTaken {
+                let busy = CredentialRefusal.invalid("Too many tokens are being checked; try again")
+                stepLater(.verified(inquiry, .refused(busy)))
+            }
+        }
+    }
+
+    /// Reads so many bytes that a client sent on a thread of its own; `body` is then called on the
+    /// loop. Returns whether there was room for them.
+    func readAway<Outcome: Sendable>(
+        _ byteCount: Int,
+        _ read: @escaping @Sendable () -> Outcome,
+        then body: @escaping @Sendable @LoopActor (Outcome) -> Void
+    ) -> Bool {
+        guard readingByteCount + byteCount <= Server.readingByteLimit else { return false }
+        let isTaken = workers.reading.post(
+            .read {
+                let outcome = read()
+                EventLoop.shared.enqueue { [self] in
+                    readingByteCount -= byteCount
+                    body(outcome)
+                }
+            }
+        )
+        if isTaken { readingByteCount += byteCount }
+        return isTaken
+    }
+
+    private func perform(_ work: LongWork, _ inquiry: InquiryID) {
+        let isTaken = workers.jobs.post(
+            .work(work) { result in
+                EventLoop.shared.enqueue { [self] in step(.worked(inquiry, result)) }
+            }
+        )
+        if !isTaken { stepLater(.worked(inquiry, .refused)) }
+    }
+
+    // MARK: - Long work
+
+    /// Asks for room for long work once the turn is over.
+    func workIfNeeded() {
+        guard engine.hasWork, !turnIsAsked else { return }
+        turnIsAsked = true
+        EventLoop.shared.enqueue { [self] in
+            turnIsAsked = false
+            step(.turn(steps: Server.stepsPerTurn))
+        }
+    }
+
+    private func write(_ note: Note) {
+        switch note {
+        case .onDisconnectRefused(let database, let path, _):
+            log.warning(
+                "the rules refused an on-disconnect write; it is dropped",
+                metadata: ["database": "\(database)", "path": "\(path)"]
+            )
+        case .rulesReplaced(let database):
+            log.notice("rules in force are new", metadata: ["database": "\(database)"])
+        }
+    }
+}
+
+/// What the server has counted since it began, beside the counts of engine and transport.
+struct ServerCounts {
+    var commits = 0
+    var commitBytes = 0
+    var checkpoints = 0
+    var requests = 0
+    var messages = 0
+    var malformedMessages = 0
+}

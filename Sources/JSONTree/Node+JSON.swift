@@ -1,0 +1,81 @@
+extension Node {
+    /// What of a node its JSON text shows.
+    package enum JSONForm: Sendable {
+        /// All there is: objects only, priorities as `.priority`, a leaf with one as
+        /// `{".value":v,".priority":p}`. The form of the wire.
+        case export
+        /// Values as an app sees them: no priorities, maps with array-like keys as arrays.
+        case value
+        /// Of each child the key and `true`, always as an object; a leaf without its priority.
+        case keys
+    }
+
+    /// How JSON text is laid out.
+    package enum JSONLayout: Sendable {
+        /// Without white space.
+        case compact
+        /// For people: two spaces a level, ` : ` between name and value, arrays on one line
+        /// `[ 1, 2 ]`, as the hosted service does it under `print=pretty`.
+        ///
+        /// The lines after the first are indented by `level` levels more. No line break at the end.
+        case pretty(level: Int = 0)
+    }
+
+    /// Appends the node as JSON text; `null` when absent.
+    package func appendJSON(
+        to out: inout [UInt8],
+        _ form: JSONForm = .export,
+        _ layout: JSONLayout = .compact
+    ) {
+        if case .packed(let block, let offset) = storage {
+            let place = block.start + Int(offset)
+            let size = offset == 0 ? block.byteCount : place.valueSize
+            if size <= Size.embedded && block.referenceCount == 0 {
+                return withExtendedLifetime(block) {
+                    Node.appendSmall(block, place, size, to: &out, form, layout)
+                }
+            }
+        }
+        var stream = JSONStream(self, form, layout)
+        // In pieces, since each is copied from the writer's memory.
+        while stream.next(into: &out, atLeast: 64 * 1024) {}
+    }
+
+    /// Writes a value that is bytes alone straight behind what `out` holds.
+    private static func appendSmall(
+        _ block: Block,
+        _ place: Place,
+        _ size: Int,
+        to out: inout [UInt8],
+        _ form: JSONForm,
+        _ layout: JSONLayout
+    ) {
+        // An escaped byte takes 6 characters, the least entry with a priority 38 for its 8 bytes,
+        // more where lines are indented. Should that be too little, the writer goes on in memory of
+        // its own.
+        var spilled: JSONWriter?
+        out.append(addingCapacity: 8 * size + 64) { span in
+            unsafe span.withUnsafeMutableBufferPointer { buffer, count in
+                guard let base = buffer.baseAddress else { return }
+                let memory = unsafe Scratch(
+                    lent: MutablePlace(base + count),
+                    capacity: buffer.count - count
+                )
+                var writer = JSONWriter(form, layout, into: memory)
+                writer.write(block, place)
+                if writer.text.ownsMemory { spilled = writer } else { count += writer.byteCount }
+            }
+        }
+        spilled?.take(into: &out)
+    }
+
+    /// The node as JSON text; `null` when absent.
+    package func json(
+        _ form: JSONForm = .export,
+        _ layout: JSONLayout = .compact
+    ) -> [UInt8] {
+        var out: [UInt8] = []
+        appendJSON(to: &out, form, layout)
+        return out
+    }
+}

@@ -1,0 +1,114 @@
+/// Joins the pieces of one long-polling client into messages, whatever order they come in.
+///
+/// Pieces that come before their turn wait, up to `WireLimits.earlyPieces`; one that came already is passed
+/// over, since a browser may send a request again. The bytes of a message are decoded as they come and are
+/// not checked for being UTF-8. After an error the assembler is of no further use.
+package struct PieceAssembler: Sendable {
+    /// The most bytes one message may have.
+    package let byteLimit: Int
+
+    /// The piece that is due.
+    private var nextNumber = 0
+    /// Pieces that wait for it, by their numbers.
+    private var early: [Int: PollPiece] = [:]
+    private var earlyByteCount = 0
+
+    /// What the message under way has so far. Empty between messages.
+    private var message: [UInt8] = []
+    /// Pieces of it, and how many of them are due still; both 0 between messages.
+    private var count = 0
+    private var dueCount = 0
+    /// Bits that are not yet a byte, and how many: fewer than 8.
+    private var bits: UInt32 = 0
+    private var bitCount = 0
+    /// Whether padding has come: only padding may follow in the message.
+    private var isPadded = false
+
+    /// Creates an assembler that waits for piece 0.
+    package init(byteLimit: Int) {
+        precondition(byteLimit > 0, "a message has at least one byte")
+        self.byteLimit = byteLimit
+    }
+
+    /// Bytes held for messages that are not complete yet.
+    package var heldByteCount: Int { message.count + earlyByteCount }
+
+    /// Takes a piece and appends the messages that it completes.
+    ///
+    /// Memory follows the bytes received, never the count that pieces tell.
+    package mutating func receive(
+        _ piece: PollPiece,
+        into messages: inout [[UInt8]]
+    ) throws(PollError) {
+        guard piece.number > nextNumber else {
+            if piece.number < nextNumber { return }
+            try join(piece, &messages)
+            while let next = early.removeValue(forKey: nextNumber) {
+                earlyByteCount -= next.text.count
+                try join(next, &messages)
+            }
+            return
+        }
+        guard early[piece.number] == nil else { return }
+        earlyByteCount += piece.text.count
+        guard early.count < WireLimits.earlyPieces, earlyByteCount <= WireLimits.earlyPieceByteCount
+        else { throw .tooFarAhead(number: nextNumber) }
+        early[piece.number] = piece
+    }
+
+    /// Adds the piece that is due.
+    private mutating func join(
+        _ piece: PollPiece,
+        _ messages: inout [[UInt8]]
+    ) throws(PollError) {
+        if dueCount == 0 {
+            count = piece.count
+            dueCount = count
+        }
+        guard piece.count == count else { throw .countDiffers(number: piece.number) }
+        try decode(piece)
+        guard message.count <= byteLimit else {
+            throw .messageTooBig(byteCount: message.count, limit: byteLimit)
+        }
+        nextNumber += 1
+        dueCount -= 1
+        guard dueCount == 0 else { return }
+        // A single digit behind the last byte is not even one byte.
+        guard bitCount < 6 else { throw .notBase64(number: piece.number) }
+        messages.append(message)
+        message = []
+        bits = 0
+        bitCount = 0
+        isPadded = false
+    }
+
+    private mutating func decode(_ piece: PollPiece) throws(PollError) {
+        message.reserveCapacity(message.count + piece.text.count * 3 / 4 + 1)
+        for character in piece.text {
+            if character == UInt8(ascii: ".") {
+                isPadded = true
+                continue
+            }
+            guard !isPadded, let digit = Self.digit(character) else {
+                throw .notBase64(number: piece.number)
+            }
+            bits = bits << 6 | digit
+            bitCount += 6
+            if bitCount >= 8 {
+                bitCount -= 8
+                message.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+            }
+        }
+    }
+
+    private static func digit(_ character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

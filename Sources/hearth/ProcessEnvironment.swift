@@ -1,0 +1,17 @@
+import Glibc
+
+/// The variables of the process.
+enum ProcessEnvironment {
+    static func variables() -> [String: String] {
+        var variables: [String: String] = [:]
+        var cursor = environ
+        while let entry = cursor.pointee {
+            let text = String(cString: entry)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            cursor += 1
+        }
+        return variables
+    }
+}
