@@ -13,11 +13,12 @@ SOURCES := Package.swift Sources Tests
 QUIET := grep --line-buffered -vE '^(◇|✔ Test (case|"))'
 
 SERVE_FLAGS ?= --dev
+PREFIX ?= /usr/local
 SEED ?= 1
 ROUNDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build serve check lint unit-test test client-test fmt bench soak clean
+.PHONY: help setup setup-test build serve check lint unit-test test client-test fmt bench soak manual install clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +60,18 @@ bench: build ## Measure against redis and bare C: make bench ROUNDS=3 (QUICK=1: 
 
 soak: setup ## Simulate crashes and clients: make soak SEED=7 ROUNDS=1000
 	HEARTH_SOAK_SEED=$(SEED) HEARTH_SOAK_ROUNDS=$(ROUNDS) $(SWIFT) test --filter SimulationTests $(STRICT)
+
+manual: build ## Write docs/hearth.1 anew from what the binary says of itself
+	scripts/manual-page .build/release/hearth > docs/hearth.1
+
+# Does not build: `sudo make install` compiles nothing as root.
+install: ## Put the binary, its manual page and completions under PREFIX (/usr/local)
+	@test -x .build/release/hearth || { echo "run 'make build' first" >&2; exit 1; }
+	install -D --mode 0755 --strip .build/release/hearth "$(DESTDIR)$(PREFIX)/bin/hearth"
+	install -D --mode 0644 docs/hearth.1 "$(DESTDIR)$(PREFIX)/share/man/man1/hearth.1"
+	.build/release/hearth completions bash | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearth"
+	.build/release/hearth completions zsh | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearth"
+	.build/release/hearth completions fish | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearth.fish"
 
 clean: ## Remove what was built
 	rm -rf .build .venv

@@ -45,6 +45,11 @@ let package = Package(
         ),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])],
+        ),
 
         .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
         .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
@@ -89,10 +94,16 @@ let package = Package(
             ],
             swiftSettings: strict,
         ),
+        .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: strict),
+        .target(
+            name: "DataCommands",
+            dependencies: ["JSONTree", "WireProtocol", "HTTPClient", "Gzip", "Files"],
+            swiftSettings: strict,
+        ),
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "DatabaseServer", "Files",
+                "DatabaseServer", "DataCommands", "HTTPClient", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -146,6 +157,8 @@ let package = Package(
         ),
         tests(of: "Files"),
         tests(of: "Gzip"),
+        tests(of: "HTTPClient", "Transport"),
+        tests(of: "DataCommands", "HTTPClient"),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

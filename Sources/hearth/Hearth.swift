@@ -11,14 +11,34 @@ struct Hearth: ParsableCommand {
             Examples:
               hearth serve --dev               develop on 127.0.0.1:9000
               hearth serve --rules rules.json  production, behind security rules
+              hearth exec -- npm test          run a command beside a server of its own
+              hearth get /users --shallow      look into a running server
+              hearth import / backup.json      put a file of any size into it
               hearth rules check rules.json    are these rules sound?
               hearth log verify hearth-data    is this data folder sound?
 
             Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
             """,
         version: Version.text,
-        subcommands: [
-            ServeCommand.self, LogCommand.self, RulesCommand.self, VersionCommand.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Server", subcommands: [ServeCommand.self, ExecCommand.self]),
+            CommandGroup(
+                name: "Data",
+                subcommands: [
+                    GetCommand.self, SetCommand.self, PushCommand.self, UpdateCommand.self,
+                    RemoveCommand.self, WatchCommand.self, ImportCommand.self, ExportCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Care",
+                subcommands: [
+                    BackupCommand.self, RestoreCommand.self, LogCommand.self, RulesCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "This program",
+                subcommands: [CompletionsCommand.self, VersionCommand.self]
+            ),
         ],
     )
 }

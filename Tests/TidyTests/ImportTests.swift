@@ -24,7 +24,9 @@ private let arrows: [String: Set<String>] = [
     ],
     "Files": ["Glibc"],
     "Gzip": ["CZlib"],
-    "hearth": ["DatabaseServer", "Files", "ArgumentParser", "Glibc"],
+    "HTTPClient": ["CCurl"],
+    "DataCommands": ["JSONTree", "WireProtocol", "HTTPClient", "Gzip", "Files", "Glibc"],
+    "hearth": ["DatabaseServer", "DataCommands", "HTTPClient", "Files", "ArgumentParser", "Glibc"],
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
         "Glibc",
@@ -38,7 +40,7 @@ private let exceptions: [String: Set<String>] = [
 
 /// Targets of C, which import no module.
 private let targetsOfC: Set<String> = [
-    "CLibwebsockets", "COpenSSL", "CZlib", "CTransport",
+    "CLibwebsockets", "COpenSSL", "CCurl", "CZlib", "CTransport",
 ]
 
 @Suite("imports")

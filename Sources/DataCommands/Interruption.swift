@@ -1,0 +1,49 @@
+import Glibc
+
+/// What happens when the process is told to stop (SIGINT, SIGTERM).
+enum Interruption {
+    /// From now on a signal runs `act` on a thread of its own, then ends the process with `exitCode`.
+    ///
+    /// To be called once, before other threads are started: they inherit that the signals are blocked. A signal that
+    /// the process was started to ignore (`nohup`, `&`) stays ignored.
+    static func end(exitCode: Int32, after act: @escaping @Sendable () -> Void = {}) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        sigaddset(&signals, SIGTERM)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let waiting = Unmanaged.passRetained(Waiting(signals, exitCode, act)).toOpaque()
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Waiting>.fromOpaque(argument).takeRetainedValue().run()
+            },
+            waiting
+        )
+        precondition(failure == 0, "the system can start a thread")
+        pthread_detach(thread)
+    }
+
+    /// The body of the thread, handed through C as an opaque pointer.
+    private final class Waiting {
+        private var signals: sigset_t
+        private let exitCode: Int32
+        private let act: @Sendable () -> Void
+
+        init(_ signals: sigset_t, _ exitCode: Int32, _ act: @escaping @Sendable () -> Void) {
+            self.signals = signals
+            self.exitCode = exitCode
+            self.act = act
+        }
+
+        func run() -> Never {
+            var number: Int32 = 0
+            while sigwait(&signals, &number) != 0 {}
+            act()
+            _exit(exitCode)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Files
+import Glibc
+import Gzip
+
+/// Where a value goes: standard output, or a file that is there under its name only when it is whole.
+final class OutputFile {
+    /// Bytes given so far, before they are compressed.
+    private(set) var byteCount = 0
+
+    private enum Place {
+        /// A file that gets its name when it is whole.
+        case draft(FileDraft)
+        /// Where bytes go straight to.
+        case stream(Descriptor)
+    }
+
+    private let place: Place
+
+    /// Escapes control characters; nil where no terminal shows them.
+    private var terminal: TerminalText?
+
+    private let compressor: Deflater?
+    private var buffer: [UInt8] = []
+    private static let bufferByteCount = 256 * 1024
+
+    /// Opens the file at `path`; nil, `-` and `/dev/stdout` stand for standard output.
+    ///
+    /// A regular file is written as `PATH.partial` first; devices and pipes are written to as they are.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - compresses: Whether gzip compresses what is written.
+    /// - Throws: `CommandError` when it cannot be opened.
+    init(_ path: String?, compresses: Bool = false) throws(CommandError) {
+        compressor = compresses ? Deflater() : nil
+        place = try Self.open(path)
+        guard case .stream(let descriptor) = place, descriptor.isTerminal else { return }
+        guard !compresses else {
+            throw .usage("compressed data says nothing on a terminal; name a file with -o")
+        }
+        terminal = TerminalText()
+    }
+
+    private static func open(_ path: String?) throws(CommandError) -> Place {
+        guard let path, path != "-", path != "/dev/stdout" else { return .stream(.standardOutput) }
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            guard status.st_mode & S_IFMT != S_IFDIR else { throw .failed("\(path): is a folder") }
+            return .stream(try .opened(path, O_WRONLY))
+        }
+        do throws(FileError) {
+            return .draft(try FileDraft(path))
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    /// Whether somebody looks at what is written.
+    var isOnTerminal: Bool { terminal != nil }
+
+    /// The path of what is there before the file is whole; nil where bytes go straight to their place.
+    var draftPath: String? {
+        guard case .draft(let draft) = place else { return nil }
+        return draft.partial
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
+        byteCount += bytes.count
+        if let compressor {
+            try put(compressor.deflate(Array(bytes), isLast: false))
+        } else if terminal != nil {
+            var shown: [UInt8] = []
+            terminal?.append(bytes, to: &shown)
+            try put(shown)
+        } else {
+            try put(bytes)
+        }
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
+        if buffer.isEmpty, bytes.count >= Self.bufferByteCount / 4 {
+            try send(bytes)
+            return
+        }
+        buffer += bytes
+        if buffer.count >= Self.bufferByteCount { try flush() }
+    }
+
+    private func put(_ bytes: [UInt8]) throws(CommandError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(CommandError) in
+            try put(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    func write(_ bytes: [UInt8]) throws(CommandError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(CommandError) in
+            try write(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    private func flush() throws(CommandError) {
+        try buffer.withUnsafeBufferPointer { (buffer) throws(CommandError) in
+            try send(UnsafeRawBufferPointer(buffer))
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
+        switch place {
+        case .stream(let descriptor): try descriptor.write(bytes)
+        case .draft(let draft):
+            do throws(FileError) { try draft.write(bytes) } catch { throw .failed("\(error)") }
+        }
+    }
+
+    /// Writes what is left, and gives the file its name.
+    func finish() throws(CommandError) {
+        if let compressor { try put(compressor.deflate([], isLast: true)) }
+        var rest: [UInt8] = []
+        terminal?.finish(&rest)
+        try put(rest)
+        try flush()
+        guard case .draft(let draft) = place else { return }
+        do throws(FileError) { try draft.commit() } catch { throw .failed("\(error)") }
+    }
+}

@@ -1,0 +1,94 @@
+package import HTTPClient
+
+/// A database on a server that speaks the REST API, and what the commands do with it.
+///
+/// Belongs to one thread. Answers go to standard output or a file, words to the console.
+package final class RemoteDatabase {
+    let address: ServerAddress
+    let client: HTTPClient
+    let console: Console
+
+    /// - Throws: `CommandError` when HTTP cannot be spoken.
+    package init(
+        _ address: ServerAddress,
+        _ options: HTTPOptions,
+        _ console: Console,
+    ) throws(CommandError) {
+        var options = options
+        // Between processes of one machine, compressing costs more than it saves.
+        options.acceptsCompressed = !ServerAddress.isLoopback(address.origin)
+        self.address = address
+        self.console = console
+        do throws(HTTPError) {
+            client = try HTTPClient(options)
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    func request(
+        _ method: HTTPRequest.Method,
+        _ path: DatabasePath,
+        _ parameters: [(name: String, value: String)] = [],
+        body: HTTPBody = .none,
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method,
+            address.url(path, parameters),
+            headers: address.headers,
+            body: body
+        )
+    }
+
+    /// Sends a request and returns a success.
+    ///
+    /// - Throws: `CommandError` for a refusal, in the server's words, or when there is no answer.
+    @discardableResult
+    func perform(
+        _ request: HTTPRequest,
+        receive: HTTPClient.Receiver? = nil,
+    ) throws(CommandError) -> HTTPResponse {
+        let response: HTTPResponse
+        do {
+            response = try client.perform(request, receive: receive)
+        } catch let error as CommandError {
+            throw error
+        } catch {
+            throw .failed("\(error)")
+        }
+        guard response.isSuccess else { throw refusal(request, response) }
+        // What stands between us and the server, like a page to log in, says 200 too.
+        guard response.headers["content-type"]?.hasPrefix("text/html") != true else {
+            throw .failed("\(address.origin) answers with a page: it is no database")
+        }
+        return response
+    }
+
+    /// What a server's refusal says.
+    func refusal(_ request: HTTPRequest, _ response: HTTPResponse) -> CommandError {
+        let place = request.url.prefix { $0 != "?" }
+        var text = "\(request.method.rawValue) \(place): \(response.status) "
+        text += Self.words(response)
+        if response.status == 401, address.credential == .owner {
+            text += " (asked as 'owner', whom only development servers know;"
+            text += " else use HEARTH_TOKEN or --admin-secret-file)"
+        } else if response.status == 401, address.credential == .none {
+            text += " (asked without a token; HEARTH_TOKEN and --admin-secret-file give one)"
+        }
+        if response.status == 413 || text.contains("maximum size that can be modified") {
+            text += " ('hearth import' writes files of any size)"
+        }
+        return .failed(text)
+    }
+
+    /// The reason a server gives: the `error` of its answer, else the text of it.
+    static func words(_ response: HTTPResponse) -> String {
+        if let text = JSONWord.errorText(response.body) { return text }
+        let text = String(
+            decoding: response.body.prefix(DataLimits.refusalByteCount),
+            as: UTF8.self
+        )
+        let words = text.split { $0.isWhitespace }.joined(separator: " ")
+        return words.isEmpty ? "(without a reason)" : words
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import DataCommands
+import DatabaseServer
+import Files
+
+/// `hearth backup`.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy all databases of a running server, or of a data folder, into one file.",
+        discussion: """
+            Examples:
+              hearth backup --admin-secret-file hearth-data/admin-secret monday.backup
+              hearth backup --data-dir hearth-data monday.backup   no server runs there
+              hearth backup --verify monday.backup
+
+            The file holds data, rules, settings and on-disconnect writes of one moment; the server goes on meanwhile. \
+            It is read again before it gets its name. 'hearth restore' makes a data folder of it.
+            """,
+    )
+
+    @Argument(help: "The file; one that is there is replaced when the new one is whole.")
+    var file: String
+
+    @Option(
+        help: ArgumentHelp("Back up this folder, on which no server runs.", valueName: "folder")
+    )
+    var dataDir: String?
+
+    @Flag(help: "Write nothing: read the file and everything in it; exit code 1 for damage.")
+    var verify = false
+
+    @OptionGroup(title: "Server")
+    var server: ServerOptions
+
+    func validate() throws {
+        if verify, dataDir != nil {
+            throw ValidationError("--verify reads the file alone; leave --data-dir out")
+        }
+    }
+
+    func run() throws {
+        if verify {
+            try BackupCommands.verify(file).report()
+        } else if let dataDir {
+            try BackupCommands.backUp(dataDir, to: file).report()
+        } else {
+            try perform { () throws(CommandError) in
+                print(TerminalText.shown("\(try backUpServer())"))
+            }
+        }
+    }
+
+    private func backUpServer() throws(CommandError) -> BackupSummary {
+        let database = try server.database()
+        do throws(BackupError) {
+            let backup = try BackupFile(file)
+            do throws(CommandError) {
+                try database.backUp { try backup.write($0) }
+            } catch {
+                throw BackupError.refused(error.description)
+            }
+            return try backup.finish()
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+}
+
+/// `hearth restore`.
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a data folder of a backup.",
+        discussion: """
+            Examples:
+              hearth restore monday.backup --data-dir hearth-data
+              hearth serve --data-dir hearth-data
+
+            The backup is read wholly before anything is written, and the folder gets its name when it is whole. The \
+            server makes a new admin secret there, unless you copy the old one.
+            """,
+    )
+
+    @Argument(help: "The backup.")
+    var file: String
+
+    @Option(
+        help: ArgumentHelp("The new data folder; must not hold anything.", valueName: "folder")
+    )
+    var dataDir: String
+
+    func run() throws {
+        try BackupCommands.restore(file, to: dataDir).report()
+    }
+}
