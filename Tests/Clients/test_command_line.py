@@ -1,8 +1,12 @@
 """The command line: usage, exit codes, and the commands that need no server."""
 
+import json
 import os
 import re
+import signal
 import subprocess
+import time
+import urllib.request
 
 import pytest
 
@@ -113,3 +117,31 @@ def test_a_folder_that_is_none_is_said_to_be_none(tmp_path):
         result = run("log", command, tmp_path)
         assert result.returncode == 1
         assert "not a Hearth data folder" in result.stderr
+
+
+def test_a_server_without_standard_streams_serves_and_stops(tmp_path):
+    """Its log and its ready line go nowhere, and not into what it opened."""
+    project = "demo-streams-%d" % os.getpid()
+    serve = f'exec "$0" serve --dev --memory --port 0 --project {project} 0<&- 1>&- 2>&-'
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HEARTH_")}
+    process = subprocess.Popen(
+        ["sh", "-c", serve, BINARY], env={**environment, "TMPDIR": str(tmp_path)}, cwd=tmp_path
+    )
+    locator = tmp_path / f"hub-{project}.json"
+    deadline = time.monotonic() + 30
+    try:
+        while not locator.exists():
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        null = os.stat("/dev/null")
+        for number in range(3):
+            held = os.stat(f"/proc/{process.pid}/fd/{number}")
+            assert (held.st_dev, held.st_ino) == (null.st_dev, null.st_ino)
+        origin = json.loads(locator.read_text())["origins"][0]
+        with urllib.request.urlopen(f"{origin}/.json", timeout=20) as answer:
+            assert answer.read().strip() == b"null"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()

@@ -1,5 +1,6 @@
 """A page of another origin must not reach a developer's database."""
 
+import re
 import socket
 
 import pytest
@@ -75,8 +76,60 @@ def test_pages_of_other_origins_are_refused(dev, method, target):
     assert dev.get("/a.json?ns=demo").json is None
 
 
-@pytest.mark.parametrize("method, target", [route for route in ROUTES if ".lp" not in route[1]])
+@pytest.mark.parametrize("method, target", ROUTES)
 def test_local_pages_and_plain_clients_are_served(dev, method, target):
     for headers in ALLOWED:
         status, answer = exchange(dev.port, method, target, headers)
         assert status in (101, 200), (headers, answer)
+
+
+# Script elements send no Origin: the page is known by Referer, or else not at all.
+SCRIPTS = [
+    ({"Referer": "http://localhost:3000/app"}, 200),
+    ({"Referer": "http://localhost:3000/", "Sec-Fetch-Site": "cross-site"}, 200),
+    ({"Sec-Fetch-Site": "same-origin"}, 200),
+    ({"Sec-Fetch-Site": "same-site"}, 200),
+    ({"Sec-Fetch-Site": "none"}, 200),
+    ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ({"Referer": "https://evil.example/"}, 403),
+    ({"Referer": "https://evil.example/", "Sec-Fetch-Site": "same-origin"}, 403),
+    ({"Referer": "about:blank"}, 403),
+    ({"Origin": "https://evil.example", "Referer": "http://localhost:3000/"}, 403),
+    ({"Origin": "http://localhost:3000", "Referer": "https://evil.example/"}, 200),
+]
+
+
+@pytest.mark.parametrize("headers, status", SCRIPTS)
+def test_scripts_are_judged_by_the_page_that_refers_to_them(dev, headers, status):
+    target = "/.lp?start=t&ser=1&cb=1&v=5&ns=demo"
+    got, answer = exchange(dev.port, "GET", target, {"Host": "localhost:{port}", **headers})
+    assert got == status, answer
+    assert (b"pLPCommand('start'" in answer) == (status == 200)
+    # Elsewhere Referer counts for nothing.
+    if "Origin" not in headers:
+        site = headers.get("Sec-Fetch-Site")
+        target = "/a.json?ns=demo"
+        got, _ = exchange(dev.port, "GET", target, {"Host": "localhost:{port}", **headers})
+        assert got == (403 if site == "cross-site" else 200)
+
+
+def test_who_knows_a_session_may_use_it_from_anywhere(dev):
+    start = "/.lp?start=t&ser=1&cb=1&v=5&ns=demo"
+    host = {"Host": "localhost:{port}"}
+    _, answer = exchange(dev.port, "GET", start, host)
+    id, password = re.search(rb"'start','([^']+)','([^']+)'", answer).groups()
+    live = f"/.lp?id={id.decode()}&pw={password.decode()}"
+    for headers in [{"Sec-Fetch-Site": "cross-site"}, {"Referer": "https://evil.example/"}]:
+        got, answer = exchange(dev.port, "GET", f"{live}&dframe=t", {**host, **headers})
+        assert got == 200 and b"disconn=t" in answer
+        got, answer = exchange(dev.port, "GET", f"{live}x&dframe=t", {**host, **headers})
+        assert got == 403 and b"disconn" not in answer
+        # It opens no other door, and no other host.
+        got, _ = exchange(dev.port, "GET", live.replace("/.lp", "/a.json"), {**host, **headers})
+        assert got == (403 if "Sec-Fetch-Site" in headers else 200)
+        got, _ = exchange(dev.port, "GET", live, {"Host": "evil.example", **headers})
+        assert got == 403
+    got, _ = exchange(dev.port, "GET", f"{live}&disconn=t", {**host, "Sec-Fetch-Site": "cross-site"})
+    assert got == 200
+    got, _ = exchange(dev.port, "GET", f"{live}&dframe=t", {**host, "Sec-Fetch-Site": "cross-site"})
+    assert got == 403

@@ -9,6 +9,7 @@ import pytest
 from event_client import Events
 from hearth_server import Hearth
 from naive_query import selected
+from stream_client import Stream
 from wire_client import Wire
 
 TABLE = json.loads((Path(__file__).parent / "Specs" / "query_forms.json").read_text())
@@ -124,6 +125,9 @@ def test_every_door_gives_the_same_children(clients, case):
     assert answer.status == 200, answer.text
     assert (answer.json or None) == children
 
+    with Stream(server.port, f"/list.json?ns=demo&format=export&{rest_form(query)}") as stream:
+        assert stream.event() == ("put", "/", children)
+
     form = wire_form(query)
     body, _ = wire.request("g", p="/list", q=form)
     assert body["s"] == "ok" and body["d"] == children
@@ -145,4 +149,6 @@ def test_a_leaf_has_no_children_through_any_door(clients, query):
     _, first, _ = events.observe("/leaf", "childAdded", "value", query=query)
     assert first == [{"event": "value", "value": None}]
     assert not server.get(f"/leaf.json?ns=demo&{rest_form(query)}").json
+    with Stream(server.port, f"/leaf.json?ns=demo&{rest_form(query)}") as stream:
+        assert stream.event() == ("put", "/", None)
     assert wire.request("g", p="/leaf", q=wire_form(query))[0]["d"] is None

@@ -8,44 +8,16 @@ from websockets.sync.client import connect
 SEGMENT = 16384
 
 
-class Wire:
-    """One connection. Replies and pushes are kept in the order in which they arrive."""
+class Conversation:
+    """What every transport has in common. Replies and pushes stay in the order in which they arrive."""
 
-    def __init__(self, port, ns="demo", **parameters):
-        query = "".join(f"&{name}={value}" for name, value in parameters.items())
-        self.stack = contextlib.ExitStack()
-        self.socket = self.stack.enter_context(
-            connect(
-                f"ws://127.0.0.1:{port}/.ws?v=5&ns={ns}{query}", max_size=None, ping_interval=None
-            )
-        )
-        self.number = 0
-        self.inbox = []
-        self.hello = self.receive()
+    number = 0
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.close()
-
-    def close(self):
-        """Closes the connection with a Close frame."""
-        self.stack.close()
-
-    def receive(self, timeout=20):
-        """The next whole message, put together from its segments."""
-        text = self.socket.recv(timeout=timeout)
-        if len(text) <= 6 and text.isdigit():
-            text = "".join(self.socket.recv(timeout=timeout) for _ in range(int(text)))
-        return json.loads(text)
-
-    def send_text(self, text):
-        pieces = [text[at : at + SEGMENT] for at in range(0, len(text), SEGMENT)]
-        if len(pieces) > 1:
-            self.socket.send(str(len(pieces)))
-        for piece in pieces:
-            self.socket.send(piece)
 
     def send(self, action, **body):
         """Sends a request and returns its number."""
@@ -72,3 +44,35 @@ class Wire:
         data = self.receive()["d"]
         assert "a" in data and "r" not in data, data
         return data
+
+
+class Wire(Conversation):
+    """One WebSocket."""
+
+    def __init__(self, port, ns="demo", **parameters):
+        query = "".join(f"&{name}={value}" for name, value in parameters.items())
+        self.stack = contextlib.ExitStack()
+        self.socket = self.stack.enter_context(
+            connect(
+                f"ws://127.0.0.1:{port}/.ws?v=5&ns={ns}{query}", max_size=None, ping_interval=None
+            )
+        )
+        self.hello = self.receive()
+
+    def close(self):
+        """Closes the connection with a Close frame."""
+        self.stack.close()
+
+    def receive(self, timeout=20):
+        """The next whole message, put together from its segments."""
+        text = self.socket.recv(timeout=timeout)
+        if len(text) <= 6 and text.isdigit():
+            text = "".join(self.socket.recv(timeout=timeout) for _ in range(int(text)))
+        return json.loads(text)
+
+    def send_text(self, text):
+        pieces = [text[at : at + SEGMENT] for at in range(0, len(text), SEGMENT)]
+        if len(pieces) > 1:
+            self.socket.send(str(len(pieces)))
+        for piece in pieces:
+            self.socket.send(piece)
