@@ -15,8 +15,9 @@ enum {
     STALL_SECONDS = 15,
 };
 
-/* HEARTH is the Realtime Database protocol over WebSocket; REDIS is what figures are held against. */
-typedef enum { HEARTH, REDIS } protocol;
+/* HEARTH is the Realtime Database protocol over WebSocket, REST its HTTP side, with event streams for
+ * listeners; REDIS is what figures are held against. */
+typedef enum { HEARTH, REST, REDIS } protocol;
 
 /* Where and how to speak; set once from the command line. */
 typedef struct {
@@ -52,7 +53,7 @@ _Noreturn void die(const char *what);
 
 void send_all(int socket, const void *bytes, size_t count);
 
-/* Connects and says hello; returns a socket that still blocks. */
+/* Connects and says hello, where the protocol has one; returns a socket that still blocks. */
 int log_in(const target *target);
 
 /* Listens on the topic and waits until the server has confirmed. */
@@ -62,11 +63,14 @@ void subscribe(const target *target, int socket);
 #define STAMP_MARK "@T"
 enum { STAMP_DIGITS = 16 };
 
-/* What marks the answer to one acknowledged write. */
+/* What marks the answer to one acknowledged write, or to one read. */
 const char *acknowledgement(const target *target);
 
 /* Makes a message for all listeners of the topic. Returns its byte count. */
 size_t make_publish(const target *target, char *out, long number, uint64_t stamp);
+
+/* Makes a read of the topic; REST only. */
+size_t make_read(const target *target, char *out);
 
 /* Makes a durable write of a key of its own, 20 characters like a push ID. */
 size_t make_write(const target *target, char *out, int client, long number);

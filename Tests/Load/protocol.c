@@ -1,4 +1,4 @@
-/* Requests of the two protocols, and the chat message that all of them carry. */
+/* Requests of the protocols, and the chat message that all of them carry. */
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -95,6 +95,7 @@ int log_in(const target *target) {
         read_until(socket, "+PONG");
         return socket;
     }
+    if (target->protocol == REST) return socket;
     char request[512];
     int count = snprintf(
         request, sizeof request,
@@ -113,6 +114,15 @@ void subscribe(const target *target, int socket) {
         int count = snprintf(text, sizeof text, "SUBSCRIBE %s\r\n", target->topic);
         send_all(socket, text, (size_t)count);
         read_until(socket, ":1\r\n");
+        return;
+    }
+    if (target->protocol == REST) {
+        int count = snprintf(
+            text, sizeof text,
+            "GET /%s.json?ns=bench HTTP/1.1\r\nHost: localhost:%d\r\nAccept: text/event-stream\r\n\r\n",
+            target->topic, target->port);
+        send_all(socket, text, (size_t)count);
+        read_until(socket, "event: put");
         return;
     }
     int count = snprintf(
@@ -140,6 +150,20 @@ static void make_message(char *out, int size, long number, uint64_t stamp) {
     memcpy(out + count, tail, (size_t)tail_count + 1);
 }
 
+/* A PUT of a body; at most REQUEST_MAX bytes. */
+static size_t make_put(const target *target, char *out, const char *key, const char *body) {
+    return (size_t)sprintf(
+        out,
+        "PUT /%s/%s.json?ns=bench HTTP/1.1\r\nHost: localhost:%d\r\nContent-Length: %zu\r\n\r\n%s",
+        target->topic, key, target->port, strlen(body), body);
+}
+
+size_t make_read(const target *target, char *out) {
+    return (size_t)sprintf(
+        out, "GET /%s.json?ns=bench HTTP/1.1\r\nHost: localhost:%d\r\n\r\n", target->topic,
+        target->port);
+}
+
 size_t make_publish(const target *target, char *out, long number, uint64_t stamp) {
     char message[PAYLOAD_MAX + 1], text[REQUEST_MAX];
     make_message(message, target->payload, number, stamp);
@@ -147,6 +171,11 @@ size_t make_publish(const target *target, char *out, long number, uint64_t stamp
         return (size_t)sprintf(
             out, "*3\r\n$7\r\nPUBLISH\r\n$%zu\r\n%s\r\n$%d\r\n%s\r\n", strlen(target->topic),
             target->topic, target->payload, message);
+    }
+    if (target->protocol == REST) {
+        char key[24];
+        snprintf(key, sizeof key, "m%ld", number % target->rotation);
+        return make_put(target, out, key, message);
     }
     int count = sprintf(
         text, "{\"t\":\"d\",\"d\":{\"r\":%ld,\"a\":\"p\",\"b\":{\"p\":\"/%s/m%ld\",\"d\":%s}}}",
@@ -164,6 +193,7 @@ size_t make_write(const target *target, char *out, int client, long number) {
             out, "*3\r\n$3\r\nSET\r\n$%zu\r\nmsg:%s\r\n$%d\r\n%s\r\n", 4 + strlen(key), key,
             target->payload, message);
     }
+    if (target->protocol == REST) return make_put(target, out, key, message);
     int count = sprintf(
         text, "{\"t\":\"d\",\"d\":{\"r\":%ld,\"a\":\"p\",\"b\":{\"p\":\"/%s/%s\",\"d\":%s}}}",
         number + 2, target->topic, key, message);
@@ -171,5 +201,9 @@ size_t make_write(const target *target, char *out, int client, long number) {
 }
 
 const char *acknowledgement(const target *target) {
-    return target->protocol == REDIS ? "+OK\r\n" : "\"s\":\"ok\"";
+    switch (target->protocol) {
+    case REDIS: return "+OK\r\n";
+    case REST: return "HTTP/1.1 200";
+    default: return "\"s\":\"ok\"";
+    }
 }

@@ -1,12 +1,13 @@
 /*
  * rtload: load for a realtime server, one thread, many connections. Prints one line of JSON a run.
  *
- *     rtload MODE hearth|redis PORT [OPTION VALUE]...
+ *     rtload MODE hearth|rest|redis PORT [OPTION VALUE]...
  *
  *     fanout   one writer, --clients listeners, --messages with --window of them under way:
  *              deliveries/s; the server's processor time for each with --pid
  *     latency  one writer at --rate messages/s for --seconds, --clients listeners: write -> listener
  *     write    --clients writers, each waiting for its answer, for --seconds: acknowledged writes/s
+ *     read     the same with reads of --topic; rest only, and any server of static files
  *     fill     one writer, --messages of its own keys, 512 under way
  *     idle     --clients listeners that hear nothing: resident bytes of --pid for each, and its
  *              processor time over --seconds
@@ -185,11 +186,17 @@ static void run_fanout(const options *options, const char *mode) {
 
 /* MARK: Acknowledged writes */
 
+/* Writes, or reads where `is_read` says so. */
+static int is_read;
+
 static void send_writes(const options *options, client *client, int number, long count, int depth) {
     static char out[SEND_BUFFER];
     size_t byte_count = 0;
     for (long index = 0; index < count; index++) {
-        byte_count += make_write(&options->target, out + byte_count, number, client->sent_count++);
+        byte_count += is_read
+            ? make_read(&options->target, out + byte_count)
+            : make_write(&options->target, out + byte_count, number, client->sent_count);
+        client->sent_count++;
         client->sent_at[client->last] = now_ns();
         client->last = (client->last + 1) % (depth + 1);
         if (byte_count > SEND_FULL) {
@@ -298,8 +305,9 @@ static options parse(int argc, char **argv) {
     };
     if (argc < 4) explain("MODE, the protocol and PORT are needed");
     if (strcmp(argv[2], "hearth") == 0) options.target.protocol = HEARTH;
+    else if (strcmp(argv[2], "rest") == 0) options.target.protocol = REST;
     else if (strcmp(argv[2], "redis") == 0) options.target.protocol = REDIS;
-    else explain("the protocol is hearth or redis");
+    else explain("the protocol is hearth, rest or redis");
     options.target.port = atoi(argv[3]);
     optind = 4;
     int letter;
@@ -342,6 +350,11 @@ int main(int argc, char **argv) {
         run_fanout(&options, mode);
     } else if (strcmp(mode, "write") == 0) {
         options.messages = 0;
+        run_writes(&options, mode, 1);
+    } else if (strcmp(mode, "read") == 0) {
+        if (options.target.protocol != REST) explain("read speaks rest only");
+        options.messages = 0;
+        is_read = 1;
         run_writes(&options, mode, 1);
     } else if (strcmp(mode, "fill") == 0) {
         if (options.messages < FILL_DEPTH) explain("fill needs --messages, at least 512");
