@@ -58,8 +58,8 @@ bench: build ## Measure against redis and bare C: make bench ROUNDS=3 (QUICK=1: 
 	$(SWIFT) build $(RELEASE) --product bench
 	$(if $(filter-out file,$(origin ROUNDS)),ROUNDS=$(ROUNDS),env --unset=ROUNDS) scripts/bench --swift .build/release/bench
 
-soak: setup ## Simulate crashes and clients: make soak SEED=7 ROUNDS=1000
-	HEARTH_SOAK_SEED=$(SEED) HEARTH_SOAK_ROUNDS=$(ROUNDS) $(SWIFT) test --filter SimulationTests $(STRICT)
+soak: setup ## Simulate crashes and clients, compare rules with an oracle: make soak SEED=7 ROUNDS=1000
+	HEARTH_SOAK_SEED=$(SEED) HEARTH_SOAK_ROUNDS=$(ROUNDS) $(SWIFT) test --filter 'SimulationTests|OracleTests' $(STRICT)
 
 manual: build ## Write docs/hearth.1 anew from what the binary says of itself
 	scripts/manual-page .build/release/hearth > docs/hearth.1

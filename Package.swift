@@ -68,6 +68,13 @@ let package = Package(
             ],
             swiftSettings: pure,
         ),
+        .target(
+            name: "RulesCases",
+            dependencies: [
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
+            ],
+            swiftSettings: pure,
+        ),
         .target(name: "WriteAheadLog", swiftSettings: strict),
         .target(name: "Files", swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
@@ -81,7 +88,7 @@ let package = Package(
             name: "DatabaseServer",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-                "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
+                "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict,
@@ -100,10 +107,17 @@ let package = Package(
             dependencies: ["JSONTree", "WireProtocol", "HTTPClient", "Gzip", "Files"],
             swiftSettings: strict,
         ),
+        .target(
+            name: "RulesCommands",
+            dependencies: [
+                "JSONTree", "SecurityRules", "RulesCases", "HTTPClient", "DataCommands", "Files",
+            ],
+            swiftSettings: strict,
+        ),
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "DatabaseServer", "DataCommands", "HTTPClient", "Files",
+                "DatabaseServer", "DataCommands", "RulesCommands", "HTTPClient", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -119,7 +133,7 @@ let package = Package(
 
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
-        tests(of: "SecurityRules", "JSONTree", "Queries", exclude: ["Specs"]),
+        tests(of: "SecurityRules", "JSONTree", "Queries", "RulesCases", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
         tests(of: "EventProtocol", "JSONTree", "Queries", "WireProtocol", exclude: ["Specs"]),
         tests(of: "Tokens", "JSONTree"),
@@ -159,6 +173,8 @@ let package = Package(
         tests(of: "Gzip"),
         tests(of: "HTTPClient", "Transport"),
         tests(of: "DataCommands", "HTTPClient"),
+        tests(of: "RulesCases", "JSONTree", "Queries", "SecurityRules", exclude: ["Explanations"]),
+        tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

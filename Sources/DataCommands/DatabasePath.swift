@@ -17,7 +17,12 @@ package struct DatabasePath: Equatable, Sendable {
 
     /// For a URL, percent-encoded, with `.json`: `/a/b.json`.
     var resource: String {
-        "/" + keys.map { PercentCoding.encode($0) }.joined(separator: "/") + ".json"
+        pageResource + ".json"
+    }
+
+    /// For the URL of a page, percent-encoded: `/a/b`.
+    var pageResource: String {
+        "/" + keys.map { PercentCoding.encode($0) }.joined(separator: "/")
     }
 
     func appending(_ more: some Sequence<String>) -> DatabasePath {

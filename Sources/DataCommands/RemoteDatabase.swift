@@ -26,7 +26,8 @@ package final class RemoteDatabase {
         }
     }
 
-    func request(
+    /// A request for a place of this database, as whoever the address says.
+    package func request(
         _ method: HTTPRequest.Method,
         _ path: DatabasePath,
         _ parameters: [(name: String, value: String)] = [],
@@ -44,7 +45,19 @@ package final class RemoteDatabase {
     ///
     /// - Throws: `CommandError` for a refusal, in the server's words, or when there is no answer.
     @discardableResult
-    func perform(
+    package func perform(
+        _ request: HTTPRequest,
+        receive: HTTPClient.Receiver? = nil,
+    ) throws(CommandError) -> HTTPResponse {
+        let response = try send(request, receive: receive)
+        guard response.isSuccess else { throw refusal(request, response) }
+        return response
+    }
+
+    /// Sends a request and returns the answer, a refusal too.
+    ///
+    /// - Throws: `CommandError` when there is no answer, or none of a database.
+    package func send(
         _ request: HTTPRequest,
         receive: HTTPClient.Receiver? = nil,
     ) throws(CommandError) -> HTTPResponse {
@@ -56,7 +69,7 @@ package final class RemoteDatabase {
         } catch {
             throw .failed("\(error)")
         }
-        guard response.isSuccess else { throw refusal(request, response) }
+        guard response.isSuccess else { return response }
         // What stands between us and the server, like a page to log in, says 200 too.
         guard response.headers["content-type"]?.hasPrefix("text/html") != true else {
             throw .failed("\(address.origin) answers with a page: it is no database")
@@ -64,12 +77,22 @@ package final class RemoteDatabase {
         return response
     }
 
+    /// For people: the server, and the database where one is named.
+    package var place: String {
+        address.origin + (address.instance.map { " (\($0))" } ?? "")
+    }
+
     /// What a server's refusal says.
-    func refusal(_ request: HTTPRequest, _ response: HTTPResponse) -> CommandError {
+    package func refusal(_ request: HTTPRequest, _ response: HTTPResponse) -> CommandError {
         let place = request.url.prefix { $0 != "?" }
         var text = "\(request.method.rawValue) \(place): \(response.status) "
         text += Self.words(response)
-        if response.status == 401, address.credential == .owner {
+        if response.status == 401, address.authOverride != nil, address.credential != .none,
+            text.hasSuffix("Permission denied")
+        {
+            // The rules refuse that 'auth': whoever asks is known.
+            text += " (judged as the 'auth' of --auth-override)"
+        } else if response.status == 401, address.credential == .owner {
             text += " (asked as 'owner', whom only development servers know;"
             text += " else use HEARTH_TOKEN or --admin-secret-file)"
         } else if response.status == 401, address.credential == .none {
@@ -84,6 +107,9 @@ package final class RemoteDatabase {
     /// The reason a server gives: the `error` of its answer, else the text of it.
     static func words(_ response: HTTPResponse) -> String {
         if let text = JSONWord.errorText(response.body) { return text }
+        if response.headers["content-type"]?.hasPrefix("text/html") == true {
+            return "(with a page: is it a database?)"
+        }
         let text = String(
             decoding: response.body.prefix(DataLimits.refusalByteCount),
             as: UTF8.self

@@ -82,11 +82,16 @@ package struct ServerAddress: Equatable, Sendable {
 
     /// The URL of `path`; `parameters` are encoded here.
     func url(_ path: DatabasePath, _ parameters: [(name: String, value: String)] = []) -> String {
+        url(resource: path.resource, parameters)
+    }
+
+    /// The URL of what is no place of the data, such as `/.simulate`; `parameters` are encoded here.
+    func url(resource: String, _ parameters: [(name: String, value: String)] = []) -> String {
         var all = parameters
         if let instance { all.append(("ns", instance)) }
         if let authOverride { all.append(("auth_variable_override", authOverride)) }
         let query = all.map { "\($0.name)=\(PercentCoding.encode($0.value))" }
-        return origin + path.resource + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        return origin + resource + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     }
 
     /// Header lines of every request.

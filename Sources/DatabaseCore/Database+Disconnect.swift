@@ -119,9 +119,8 @@ extension Database {
     private func isAllowed(_ entry: MergeEntry, as identity: Identity, at time: Timestamp) -> Bool {
         if identity.isAdmin { return true }
         let (newRoot, _) = resolve([entry], at: time)
-        let request = RulesRequest(root: root, auth: identity.auth, now: time)
-        return rules.decideWrite([entry.target], newRoot: newRoot, request, recording: Recording())
-            .isAllowed
+        let decision = judgeWrite([entry], newRoot: newRoot, as: identity, at: time)
+        return decision?.isAllowed ?? true
     }
 
     /// Makes a commit that changes no data.

@@ -161,19 +161,6 @@ extension Database {
         return removedCount
     }
 
-    /// The rules' verdict on a read; nil for an admin, whom they do not concern.
-    func judgeRead(
-        _ path: Path,
-        _ query: QuerySpec,
-        as identity: Identity,
-        now: Timestamp
-    ) -> Decision? {
-        if identity.isAdmin { return nil }
-        let request = RulesRequest(root: root, auth: identity.auth, now: commitTime(now))
-        let query = query == .everything ? nil : query
-        return rules.decideRead(path, query: query, request, recording: .paths)
-    }
-
     /// Remembers which paths the verdict on `listen` rests on.
     func setLookedAt(_ paths: [Path], of listen: Listen) {
         if listen.lookedAt == paths { return }

@@ -69,17 +69,8 @@ extension Database {
         if let refusal = refusal(of: write) { return .refused(refusal) }
         let time = commitTime(now)
         let (newRoot, changes) = resolve(write.entries, at: time)
-        if !write.identity.isAdmin {
-            let targets = write.entries.map(\.target)
-            let request = RulesRequest(root: root, auth: write.identity.auth, now: time)
-            let decision = rules.decideWrite(
-                targets,
-                newRoot: newRoot,
-                request,
-                recording: Recording()
-            )
-            if !decision.isAllowed { return .denied(decision) }
-        }
+        let decision = judgeWrite(write.entries, newRoot: newRoot, as: write.identity, at: time)
+        if let decision, !decision.isAllowed { return .denied(decision) }
         if let limit = write.byteLimit, touchesMore(than: limit, changes) {
             return .refused(.tooLarge)
         }

@@ -219,14 +219,8 @@ extension Database {
         if write.identity.isAdmin { return true }
         let time = commitTime(now)
         let (newRoot, _) = resolve(write.entries, at: time)
-        let request = RulesRequest(root: root, auth: write.identity.auth, now: time)
-        let decision = rules.decideWrite(
-            write.entries.map(\.target),
-            newRoot: newRoot,
-            request,
-            recording: Recording()
-        )
-        return decision.isAllowed
+        let decision = judgeWrite(write.entries, newRoot: newRoot, as: write.identity, at: time)
+        return decision?.isAllowed ?? true
     }
 }
 

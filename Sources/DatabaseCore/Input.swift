@@ -151,28 +151,3 @@ package enum RequestCredential: Sendable {
     /// The shell has already decided that the caller is an admin.
     case admin(override: AuthOverride?)
 }
-
-/// One question to the simulator.
-package struct SimulationRequest: Sendable {
-    package let operation: SimulatedOperation
-    package let auth: AuthVariable?
-    package let now: Timestamp?
-    /// Instead of the rules in force.
-    package let rules: Ruleset?
-    /// Instead of the data in the tree.
-    package let data: Node?
-
-    package init(
-        operation: SimulatedOperation,
-        auth: AuthVariable?,
-        now: Timestamp?,
-        rules: Ruleset?,
-        data: Node?,
-    ) {
-        self.operation = operation
-        self.auth = auth
-        self.now = now
-        self.rules = rules
-        self.data = data
-    }
-}

@@ -41,3 +41,25 @@ package enum StandardError {
         }
     }
 }
+
+/// The process's standard output.
+package enum StandardOutput {
+    /// Writes a line, in which control characters are shown as escapes.
+    ///
+    /// Throws: `system` when it cannot be written; `isClosedPipe` when that is for its reader is gone, which takes
+    /// that the process ignores SIGPIPE.
+    package static func print(_ line: String) throws(FileError) {
+        let bytes = Array((TerminalText.shown(line) + "\n").utf8)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes {
+                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw .system(call: "write", path: "standard output", code: errno)
+            }
+            written += count
+        }
+    }
+}

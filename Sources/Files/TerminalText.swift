@@ -1,14 +1,12 @@
 /// Makes text harmless to a terminal: control characters become the escapes that JSON has for them, `\u001b`.
 ///
-/// What a server or a file says could otherwise move the cursor, change the title or type answers. Meant
-/// are C0 but for tab and newline, delete, and C1 (U+0080 to U+009F). JSON stays the same value, for it has
-/// such characters in strings alone. Takes UTF-8 in parts, cut anywhere.
+/// What a server or a file says could otherwise move the cursor, change the title, type answers, or show
+/// its characters in another order than they have. Meant are C0 but for tab and newline, delete, C1 (U+0080 to
+/// U+009F), the line and paragraph separators, and whatever has the property Bidi_Control. JSON stays the
+/// same value, for it has such characters in strings alone. Takes UTF-8 in parts, cut anywhere.
 package struct TerminalText {
-    /// Whether the first byte of a character of two that may be C1 waits for the second.
-    private var isWithinCharacter = false
-
-    /// The first byte in UTF-8 of U+0080 to U+00BF.
-    private static let lead: UInt8 = 0xC2
+    /// The first bytes of a character that may have to be escaped: one or two.
+    private var held: [UInt8] = []
 
     package init() {}
 
@@ -30,18 +28,22 @@ package struct TerminalText {
     package mutating func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         out.reserveCapacity(out.count + bytes.count)
         for byte in bytes {
-            if isWithinCharacter {
-                isWithinCharacter = false
-                if (0x80...0x9F).contains(byte) {
-                    Self.escape(byte, to: &out)
+            if !held.isEmpty {
+                if held == [0xE2], byte == 0x80 || byte == 0x81 {
+                    held.append(byte)
                     continue
                 }
-                out.append(Self.lead)
+                if let scalar = harmfulScalar(endingIn: byte) {
+                    held.removeAll(keepingCapacity: true)
+                    Self.escape(scalar, to: &out)
+                    continue
+                }
+                finish(&out)
             }
             switch byte {
-            case Self.lead: isWithinCharacter = true
+            case 0xC2, 0xD8, 0xE2: held.append(byte)
             case 0x09, 0x0A: out.append(byte)
-            case 0x00...0x1F, 0x7F: Self.escape(byte, to: &out)
+            case 0x00...0x1F, 0x7F: Self.escape(UInt16(byte), to: &out)
             default: out.append(byte)
             }
         }
@@ -49,14 +51,30 @@ package struct TerminalText {
 
     /// Appends what waits, at the end.
     package mutating func finish(_ out: inout [UInt8]) {
-        if isWithinCharacter { out.append(Self.lead) }
-        isWithinCharacter = false
+        out += held
+        held.removeAll(keepingCapacity: true)
     }
 
-    private static func escape(_ byte: UInt8, to out: inout [UInt8]) {
+    /// The character that the held bytes and this one are; nil when it is harmless.
+    private func harmfulScalar(endingIn byte: UInt8) -> UInt16? {
+        guard byte & 0xC0 == 0x80 else { return nil }
+        let low = UInt16(byte & 0x3F)
+        switch (held[0], held.count) {
+        case (0xC2, 1): return byte <= 0x9F ? 0x80 | low : nil
+        case (0xD8, 1): return byte == 0x9C ? 0x061C : nil
+        case (0xE2, 2):
+            let scalar = 0x2000 | UInt16(held[1] & 0x3F) << 6 | low
+            switch scalar {
+            case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: return scalar
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    private static func escape(_ scalar: UInt16, to out: inout [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
-        out += Array("\\u00".utf8)
-        out.append(digits[Int(byte >> 4)])
-        out.append(digits[Int(byte & 15)])
+        out += Array("\\u".utf8)
+        for shift in [12, 8, 4, 0] { out.append(digits[Int(scalar >> shift & 15)]) }
     }
 }

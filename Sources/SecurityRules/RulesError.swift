@@ -3,6 +3,12 @@ package struct RulesError: Error, Equatable, CustomStringConvertible {
     /// At least one, sorted by line and column.
     package let faults: [RulesFault]
 
+    /// Gathers faults; at least one, sorted by line and column.
+    package init(faults: [RulesFault]) {
+        precondition(!faults.isEmpty, "an error has a fault")
+        self.faults = faults
+    }
+
     /// One `line:column: message` a line, each ended by a newline, as the REST API reports them.
     package var description: String {
         faults.map { $0.description + "\n" }.joined()

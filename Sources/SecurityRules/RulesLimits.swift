@@ -24,18 +24,97 @@ package enum RulesLimits {
     /// Groups of a regular expression that may be open at once.
     package static let patternNesting = 100
 
-    /// Steps one request may take: an operation of a rule is one, a child visited is one, an
-    /// occurrence replaced is two, 64 bytes of text built or compared are one, 6 bytes changed in
-    /// case are one, 8 states of a pattern visited are one
-    /// (4 in a pattern of more than 64 states).
+    /// Steps one request may take: an operation of a rule is one, a child visited is one, a key of
+    /// a path that a rule builds is one, an occurrence replaced is two, 64 bytes of text built or
+    /// compared are one, 4 bytes changed in case are one, a number written out is 40, 8 states of a
+    /// pattern visited are one (4 in a pattern of more than 64 states, whose lists cost a step for
+    /// 32 states more).
     ///
-    /// A step is 15 to 120 ns (`bench security-rules`), so that the worst request stays near the
-    /// 50 ms turn of the loop.
+    /// Work is paid for before it is done, or while. A step is 2 to 100 ns (`bench security-rules`),
+    /// so that the worst request stays near the 50 ms turn of the loop.
     package static let stepsPerRequest = 500_000
+
+    /// Steps that rules on trial may take for one request, so that requests hardly wait for them: some
+    /// 5 ms at most.
+    package static let stepsPerTrial = 50_000
 
     /// Bytes of UTF-8 in a string that `+`, `replace`, or a change of case makes, 10 MiB.
     package static let builtStringByteCount = 10 * 1024 * 1024
 
+    /// Consulted rules that one trace holds.
+    package static let tracedRuleCount = 1_000
+
+    /// Bytes of UTF-8 in the expressions of the rules that one trace holds, 1 MiB: an answer repeats
+    /// the expression for every rule consulted.
+    package static let tracedSourceByteCount = 1024 * 1024
+
+    /// Operations whose values one trace holds. A value takes some 20 to 60 ns to note down, so that
+    /// a trace adds less than a millisecond to a request.
+    package static let tracedValueCount = 10_000
+
+    /// Bytes of strings and of keys below the judged path that the values of one trace hold, 256 KiB.
+    package static let tracedByteCount = 256 * 1024
+
+    /// Bytes of UTF-8 of one string that a trace shows; the rest is cut off.
+    package static let tracedStringByteCount = 256
+
+    /// Bytes of the keys that one snapshot of a trace was reached by, below the path of its rule or
+    /// the root; a longer path is not shown.
+    package static let tracedKeyByteCount = 4_096
+
+    /// Scalars of a sub-expression that a trace quotes; the rest is cut off.
+    package static let tracedTextScalarCount = 512
+
+    /// Operations of a refusing rule, and steps it may take, that are run once more for its values
+    /// when the trace had no room left for them; half a millisecond at most.
+    package static let replayStepCount = 5_000
+
+    /// Bytes of strings and keys that such a run may note down.
+    package static let replayByteCount = 16 * 1024
+
+    /// Distinct values that coverage keeps apart for one sub-expression; further ones are counted
+    /// together.
+    package static let coveredValueCount = 8
+
+    /// Bytes of UTF-8 of one string that coverage shows; the rest is cut off.
+    package static let coveredStringByteCount = 64
+
+    /// Bytes of UTF-8 in all strings that the coverage of one ruleset keeps, 256 KiB; further strings
+    /// are counted together.
+    package static let coveredByteCount = 256 * 1024
+
+    /// Sub-expressions that a page of coverage marks; those after are counted and not marked. At
+    /// 150 bytes of markup each, and with its other limits, a page takes at most 32 MB.
+    package static let markedExpressionCount = 20_000
+
+    /// Bytes of expressions that a page of coverage repeats beside their counts, 256 KiB.
+    package static let quotedByteCount = 256 * 1024
+
+    /// Lines of a page of coverage that can be linked to.
+    package static let linkedLineCount = 20_000
+
+    /// Rules that one list of a page of coverage names.
+    package static let listedRuleCount = 500
+
     /// Faults reported for one text; the rest is cut off.
     package static let faultCount = 1_000
+
+    /// Nodes of new data, and pieces of 256 bytes of its texts, that a simulator shows; at most some
+    /// 5 MB.
+    package static let simulatedWeight = 20_000
+
+    /// Bytes of UTF-8 in one explanation.
+    package static let explanationByteCount = 16 * 1024
+
+    /// Scalars of one expression, path or text that an explanation shows.
+    package static let explanationPieceScalarCount = 300
+
+    /// Lines of reasons that an explanation gives for one rule.
+    package static let explanationReasonCount = 40
+
+    /// Rules that an explanation lists, but for those that decided.
+    package static let explanationRuleCount = 40
+
+    /// Rules that validated and held which an explanation lists.
+    package static let explanationPassingCount = 5
 }

@@ -6,17 +6,13 @@ package final class Ruleset: Sendable {
     /// The text as it was given, comments and spacing included.
     package let text: String
 
-    /// Things that load and rarely mean what was meant, sorted by position.
-    package let warnings: [RulesFault]
-
     private let file: FileValue
-    private let table: RuleTable
+    let table: RuleTable
 
-    private init(text: String, file: FileValue, table: RuleTable, warnings: [RulesFault]) {
+    private init(text: String, file: FileValue, table: RuleTable) {
         self.text = text
         self.file = file
         self.table = table
-        self.warnings = warnings
     }
 
     /// Reads and checks a rules text.
@@ -38,12 +34,7 @@ package final class Ruleset: Sendable {
         var loader = RulesLoader(rulesText)
         let loaded = loader.load()
         guard let loaded else { throw RulesError(faults: loader.sortedFaults()) }
-        return Ruleset(
-            text: text,
-            file: loaded.file,
-            table: RuleTable(loaded.top),
-            warnings: loader.sortedWarnings()
-        )
+        return Ruleset(text: text, file: loaded.file, table: RuleTable(loaded.top))
     }
 
     /// Denies everything: the rules of a database that has none.
@@ -81,8 +72,23 @@ package final class Ruleset: Sendable {
         if recording.isEmpty {
             return Decision(judgeRead(path, query, request, SilentProbe()).verdicts)
         }
+        return recordRead(path, query, request, recording)
+    }
+
+    /// Apart from `decideRead`, whose silent way stays small.
+    @inline(never)
+    private func recordRead(
+        _ path: Path,
+        _ query: QuerySpec?,
+        _ request: RulesRequest,
+        _ recording: Recording
+    ) -> Decision {
+        if recording.contains(.values) {
+            let (verdicts, probe) = judgeRead(path, query, request, ValueRecorder(recording))
+            return Decision(verdicts, probe.recorder, isCut: probe.isCut)
+        }
         let (verdicts, recorder) = judgeRead(path, query, request, Recorder(recording))
-        return Decision(verdicts, recorder)
+        return Decision(verdicts, recorder, isCut: recorder.isCut)
     }
 
     private func judgeRead<P: Probe>(
@@ -125,8 +131,23 @@ package final class Ruleset: Sendable {
         if recording.isEmpty {
             return Decision(judgeWrite(targets, newRoot, request, SilentProbe()).verdicts)
         }
+        return recordWrite(targets, newRoot, request, recording)
+    }
+
+    /// Apart from `decideWrite`, whose silent way stays small.
+    @inline(never)
+    private func recordWrite(
+        _ targets: [WriteTarget],
+        _ newRoot: Node,
+        _ request: RulesRequest,
+        _ recording: Recording
+    ) -> Decision {
+        if recording.contains(.values) {
+            let (verdicts, probe) = judgeWrite(targets, newRoot, request, ValueRecorder(recording))
+            return Decision(verdicts, probe.recorder, isCut: probe.isCut)
+        }
         let (verdicts, recorder) = judgeWrite(targets, newRoot, request, Recorder(recording))
-        return Decision(verdicts, recorder)
+        return Decision(verdicts, recorder, isCut: recorder.isCut)
     }
 
     private func judgeWrite<P: Probe>(
@@ -197,11 +218,13 @@ extension Decision {
             trace: [],
             lookedAt: [],
             lookedAtTime: false,
-            lookedAtAuth: false
+            lookedAtAuth: false,
+            isCut: false,
+            limited: verdict.overLimit
         )
     }
 
-    init(_ verdict: Verdicts, _ recorder: Recorder) {
+    init(_ verdict: Verdicts, _ recorder: Recorder, isCut: Bool) {
         self.init(
             isAllowed: verdict.isAllowed,
             rule: verdict.rule,
@@ -209,7 +232,9 @@ extension Decision {
             trace: recorder.trace,
             lookedAt: recorder.paths,
             lookedAtTime: recorder.hasLookedAtTime,
-            lookedAtAuth: recorder.hasLookedAtAuth
+            lookedAtAuth: recorder.hasLookedAtAuth,
+            isCut: isCut,
+            limited: verdict.overLimit
         )
     }
 }

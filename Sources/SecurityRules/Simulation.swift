@@ -9,13 +9,69 @@ package enum SimulatedOperation: Sendable {
     case update(base: Path, [(target: WriteTarget, draft: Draft)])
 }
 
+/// One question to the simulator: a request to try, and what to try it on.
+package struct SimulationRequest: Sendable {
+    package let operation: SimulatedOperation
+    package let auth: AuthVariable?
+    /// Nil stands for the present.
+    package let now: Timestamp?
+    /// Instead of the rules in force.
+    package let rules: Ruleset?
+    /// Instead of the data in the tree.
+    package let data: Node?
+    /// Whether the answer is an explanation in words; JSON otherwise.
+    package var isAnsweredInWords = false
+
+    package init(
+        operation: SimulatedOperation,
+        auth: AuthVariable?,
+        now: Timestamp?,
+        rules: Ruleset?,
+        data: Node?,
+    ) {
+        self.operation = operation
+        self.auth = auth
+        self.now = now
+        self.rules = rules
+        self.data = data
+    }
+}
+
 /// What would have come of a simulated request.
 package struct SimulationResult: Sendable {
-    /// With the full trace.
+    /// With the trace and its values.
     package let decision: Decision
 
     /// For writes, the node that would be at the path of the request; nil for reads.
     package let newData: Node?
+
+    /// For writes, the whole tree as it would be; nil for reads.
+    package let newRoot: Node?
+}
+
+extension SimulatedOperation {
+    /// The request as an explanation names it.
+    package func explained(
+        by auth: AuthVariable?,
+        under rules: Ruleset,
+        _ result: SimulationResult
+    ) -> ExplainedRequest {
+        var request: ExplainedRequest
+        switch self {
+        case .read(let path, let query):
+            request = ExplainedRequest(operation: "read", path: path, auth: auth, query: query)
+        case .write(let target, let draft):
+            let isRemoval = draft.node.isAbsent && draft.serverValues.isEmpty
+            let word = isRemoval ? "remove" : "set"
+            request = ExplainedRequest(operation: word, path: target.path, auth: auth)
+        case .update(let base, let entries):
+            request = ExplainedRequest(operation: "update", path: base, auth: auth)
+            request.entries = entries.map(\.target.path)
+        }
+        request.rules = rules
+        request.newRoot = result.newRoot
+        return request
+    }
 }
 
 extension Ruleset {
@@ -25,18 +81,19 @@ extension Ruleset {
     package func simulate(
         _ operation: SimulatedOperation,
         _ request: RulesRequest,
-        recording: Recording = [.trace, .paths]
+        recording: Recording = [.values, .paths]
     ) -> SimulationResult {
         switch operation {
         case .read(let path, let query):
             let decision = decideRead(path, query: query, request, recording: recording)
-            return SimulationResult(decision: decision, newData: nil)
+            return SimulationResult(decision: decision, newData: nil, newRoot: nil)
         case .write(let target, let draft):
             let newRoot = request.root.applying([(target, draft)], now: request.now)
             let decision = decideWrite([target], newRoot: newRoot, request, recording: recording)
             return SimulationResult(
                 decision: decision,
-                newData: newRoot.descendant(at: target.path)
+                newData: newRoot.descendant(at: target.path),
+                newRoot: newRoot
             )
         case .update(let base, let entries):
             let newRoot = request.root.applying(entries, now: request.now)
@@ -46,7 +103,11 @@ extension Ruleset {
                 request,
                 recording: recording
             )
-            return SimulationResult(decision: decision, newData: newRoot.descendant(at: base))
+            return SimulationResult(
+                decision: decision,
+                newData: newRoot.descendant(at: base),
+                newRoot: newRoot
+            )
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DatabaseServer
 import Files
+import Glibc
 
 /// The command line's root.
 struct Hearth: ParsableCommand {
@@ -56,9 +57,17 @@ struct VersionCommand: ParsableCommand {
 }
 
 extension CommandOutcome {
-    /// Prints what is to be said, and ends the process when the command did not succeed.
+    /// Prints what is to be said, and ends the process when the command did not succeed or could not say so.
     func report() throws {
-        if !output.isEmpty { print(TerminalText.shown(output)) }
+        signal(SIGPIPE, SIG_IGN)
+        var exitCode = exitCode
+        do throws(FileError) {
+            if !output.isEmpty { try StandardOutput.print(output) }
+        } catch {
+            // Whoever reads no further, like head, has what they want.
+            if !error.isClosedPipe { StandardError.print("error: \(error)") }
+            exitCode = max(exitCode, 1)
+        }
         if !errors.isEmpty { StandardError.print(errors) }
         guard exitCode == 0 else { throw ExitCode(exitCode) }
     }

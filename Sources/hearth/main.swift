@@ -21,7 +21,8 @@ do {
     let message = Hearth.fullMessage(for: error)
     switch Hearth.exitCode(for: error) {
     case .success:
-        if !message.isEmpty { print(message) }
+        let help = CommandOutcome.done(message)
+        do { try help.report() } catch { exit(1) }
         exit(0)
     case .validationFailure:
         StandardError.print(message)

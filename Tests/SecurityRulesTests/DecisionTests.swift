@@ -110,7 +110,8 @@ struct DecisionTests {
         let rules = try Ruleset.load(DecisionTests.rules)
         let result = rules.simulate(
             .write(try WriteTarget("/l/x"), Draft(Node(integer: 5))),
-            try request()
+            try request(),
+            recording: .trace
         )
         let rule = """
             {"entry":0,"kind":"validate","path":"/l/$k","bindings":{"$k":"x"},"line":5,"column":45,\
@@ -129,7 +130,8 @@ struct DecisionTests {
     @Test("an aborted rule shows its error and place in the simulator's answer")
     func simulatorError() throws {
         let rules = try Ruleset.load("{\"rules\":{\".read\":\"true && now + data.val() > 1\"}}")
-        let result = rules.simulate(.read(.root, query: nil), try request())
+        let operation = SimulatedOperation.read(.root, query: nil)
+        let result = rules.simulate(operation, try request(), recording: .trace)
         #expect(
             String(decoding: result.decision.simulatorJSON(), as: UTF8.self) == """
                 {"allowed":false,"rule":null,"trace":[{"entry":0,"kind":"read","path":"/",\

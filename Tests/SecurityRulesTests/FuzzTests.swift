@@ -1,5 +1,7 @@
+import Foundation
 import JSONTree
 import Queries
+import RulesCases
 import SecurityRules
 import Testing
 
@@ -52,7 +54,15 @@ struct FuzzTests {
     func mutations() throws {
         let seed: UInt64 = 41
         var random = SeededGenerator(seed: seed)
-        let texts = try RulesCase.load("rules-cases.json").map { try $0.rulesText }
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let bytes = try Data(contentsOf: folder.appending(path: "Specs/rules-cases.json"))
+        let file = try CaseFile.read([UInt8](bytes))
+        let texts: [String] = file.cases.compactMap { example in
+            guard case .success(let rules) = file.rules(of: example, shared: nil) else {
+                return nil
+            }
+            return rules.text
+        }
         for round in 0..<3_000 {
             var scalars = Array(texts[random.index(texts.count)].unicodeScalars)
             let piece = Array(FuzzTests.pieces[random.index(FuzzTests.pieces.count)].unicodeScalars)
@@ -68,6 +78,7 @@ struct FuzzTests {
         do throws(RulesError) {
             let rules = try Ruleset.load(text)
             #expect(rules.text == text)
+            #expect(rules.lint().count <= RulesLimits.faultCount, "\(note)")
             let request = RulesRequest(root: .absent, auth: nil, now: Timestamp(milliseconds: 0))
             let target = Path([Key(unchecked: [0x61])])
             _ = rules.decideRead(target, query: nil, request, recording: [.trace, .paths])

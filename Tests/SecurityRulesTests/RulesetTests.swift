@@ -148,8 +148,8 @@ struct RulesetTests {
     func orderWarning() throws {
         let rules = try Ruleset.load("{\"rules\":{\".read\":\"'a' < 1\"}}")
         #expect(
-            rules.warnings.map(\.description) == [
-                "1:20: A number and a string have no order: this always fails."
+            rules.lint().filter { $0.code == .mixedOrder }.map(\.description) == [
+                "1:20: warning[mixed-order]: A number and a string have no order: this always fails."
             ]
         )
     }

@@ -11,11 +11,13 @@ private let arrows: [String: Set<String>] = [
     "DatabaseCore": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
     ],
+    "RulesCases": ["JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol"],
     "WriteAheadLog": ["Glibc", "Synchronization"],
     "Transport": ["CTransport", "Glibc", "Synchronization"],
     "DatabaseServer": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-        "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files", "Logging", "Glibc",
+        "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files", "Logging",
+        "Glibc",
         "Synchronization", "Dispatch",
     ],
     "Simulation": [
@@ -26,7 +28,13 @@ private let arrows: [String: Set<String>] = [
     "Gzip": ["CZlib"],
     "HTTPClient": ["CCurl"],
     "DataCommands": ["JSONTree", "WireProtocol", "HTTPClient", "Gzip", "Files", "Glibc"],
-    "hearth": ["DatabaseServer", "DataCommands", "HTTPClient", "Files", "ArgumentParser", "Glibc"],
+    "RulesCommands": [
+        "JSONTree", "SecurityRules", "RulesCases", "HTTPClient", "DataCommands", "Files", "Glibc",
+    ],
+    "hearth": [
+        "DatabaseServer", "DataCommands", "RulesCommands", "HTTPClient", "Files", "ArgumentParser",
+        "Glibc",
+    ],
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
         "Glibc",

@@ -1,5 +1,5 @@
 import DatabaseCore
-import Files
+package import Files
 import Glibc
 import SecurityRules
 import WriteAheadLog

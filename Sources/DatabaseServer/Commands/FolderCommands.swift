@@ -1,3 +1,4 @@
+package import Files
 import WriteAheadLog
 
 /// The commands on a data folder that no server runs on: `hearth log ...`.

@@ -1,6 +1,7 @@
 import DatabaseCore
 import EventProtocol
 import JSONTree
+import RulesCases
 import SecurityRules
 import Transport
 
@@ -39,8 +40,8 @@ enum AdminBody: Sendable {
                 return .simulate(try SimulationRequest(body: body))
             } catch {
                 switch error {
-                case .malformed(let text): throw .request(BadRequest(text))
-                case .rules(let fault): throw .rules(fault)
+                case .malformed(let fault): throw .request(BadRequest(fault.description))
+                case .rules(let faults, _): throw .rules(faults)
                 }
             }
         }

@@ -24,6 +24,8 @@ package struct RulesRequest: Sendable {
     package let now: Timestamp
     /// Whether `query.orderByKey` holds on a read without a query; see decision 0004.
     package var plainReadsOrderByKey: Bool
+    /// Steps that its rules may take.
+    package var stepLimit = RulesLimits.stepsPerRequest
 
     /// Gathers the parts of a request.
     package init(
@@ -53,6 +55,8 @@ package struct Recording: OptionSet, Sendable {
     package static let paths = Recording(rawValue: 1)
     /// Every rule consulted, in order.
     package static let trace = Recording(rawValue: 2)
+    /// The value of each sub-expression of every rule consulted; implies `trace`.
+    package static let values = Recording(rawValue: 2 | 4)
 }
 
 /// The verdict on one read or write.
@@ -68,7 +72,8 @@ package struct Decision: Sendable {
     package let deniedEntry: Int?
 
     /// Every rule consulted, in order; empty unless recorded. A rule that two entries of an update
-    /// share is consulted once, for the first of them in path order.
+    /// share is consulted once, for the first of them in path order. At most
+    /// `RulesLimits.tracedRuleCount`.
     package let trace: [RuleOutcome]
 
     /// Paths whose data the rules looked at, without repetition, in the order of the first look;
@@ -83,6 +88,38 @@ package struct Decision: Sendable {
 
     /// Whether a rule looked at `auth`; false unless paths are recorded.
     package let lookedAtAuth: Bool
+
+    /// Whether the trace, or the values in it, ends before the decision did, for lack of room. The
+    /// verdict is whole, and so is `rule`; so are `lookedAt` and what belongs to it.
+    package let isCut: Bool
+
+    /// A rule that met a hard limit: it took the last of the request's steps, or built too long a
+    /// string. Nil for what is allowed.
+    package var overLimit: RuleOutcome? { limited?.outcome }
+
+    let limited: LimitedRule?
+
+    /// Whether it is refused since no steps were left.
+    package var ranOutOfSteps: Bool {
+        guard case .error(let error) = overLimit?.result else { return false }
+        return error.message == EvaluationFault.outOfSteps.message
+    }
+
+    /// The same with the rule that met a limit for its only trace: what is noted down of a decision
+    /// that takes too long to be made twice.
+    package var tracedToLimit: Decision {
+        Decision(
+            isAllowed: isAllowed,
+            rule: rule,
+            deniedEntry: deniedEntry,
+            trace: trace.isEmpty ? [overLimit].compactMap(\.self) : trace,
+            lookedAt: lookedAt,
+            lookedAtTime: lookedAtTime,
+            lookedAtAuth: lookedAtAuth,
+            isCut: true,
+            limited: limited
+        )
+    }
 }
 
 /// One rule consulted, and what came of it.
@@ -93,28 +130,44 @@ package struct RuleOutcome: Sendable {
         case error(RuleError)
     }
 
-    private let declaration: Rule
+    let declaration: Rule
 
     /// The entry of the update it was consulted for; 0 otherwise.
-    package let entry: Int
+    package var entry: Int { Int(entryIndex) }
 
     /// The path that was being judged, and how many of its keys are above the rule.
     private let judged: Path
-    private let depth: Int
+    private let depth: Int32
+    /// Small, as outcomes are passed around with every decision.
+    private let entryIndex: Int32
 
     /// What it came to.
     package let result: Result
 
-    init(_ declaration: Rule, entry: Int, within judged: Path, depth: Int, result: Result) {
+    /// The values of its sub-expressions; nil unless recorded.
+    let observed: ObservedRun?
+
+    init(
+        _ declaration: Rule,
+        entry: Int,
+        within judged: Path,
+        depth: Int,
+        result: Result,
+        observed: ObservedRun?
+    ) {
         self.declaration = declaration
-        self.entry = entry
+        entryIndex = Int32(entry)
         self.judged = judged
-        self.depth = depth
+        self.depth = Int32(depth)
         self.result = result
+        self.observed = observed
     }
 
+    /// The first `count` keys of the path that was being judged.
+    func judgedPath(_ count: Int) -> Path { judged.prefix(count) }
+
     /// The place of the tree it was consulted at; as long as the rule's own path.
-    package var location: Path { judged.prefix(depth) }
+    package var location: Path { judged.prefix(Int(depth)) }
 
     /// Which question the rule answers.
     package var kind: RuleKind { declaration.kind }

@@ -2,7 +2,27 @@ import JSONTree
 
 extension Evaluator {
     /// The boolean an expression must give.
+    @inline(__always)
     mutating func boolean(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        if P.isRecordingValues, probe.isObserving { return try observedBoolean(index, in: program) }
+        return try computeBoolean(index, in: program)
+    }
+
+    private mutating func observedBoolean(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Bool {
+        probe.began(index)
+        let value = try computeBoolean(index, in: program)
+        probe.gave(.boolean(value), index)
+        return value
+    }
+
+    /// Does the work of `boolean`.
+    mutating func computeBoolean(
         _ index: OperationIndex,
         in program: Program
     ) throws(EvaluationFailure) -> Bool {
@@ -54,7 +74,7 @@ extension Evaluator {
             try step(index)
             return try boolean(boolean(condition, in: program) ? yes : no, in: program)
         default:
-            let value = try value(index, in: program)
+            let value = try computeValue(index, in: program)
             if case .boolean(let boolean) = value { return boolean }
             throw EvaluationFailure(
                 fault: .wrongKind(needed: .boolean, found: value.kind),
@@ -79,17 +99,14 @@ extension Evaluator {
         case (.number(let x), .number(let y)): return x == y
         case (.null, _), (.boolean, _), (.number, _), (.object, _): return false
         case (.lent(let x), .lent(let y)):
-            try charge(byteCount: x.count == y.count ? x.count : 0, index)
+            if x.count != y.count { return false }
+            try charge(byteCount: x.count, index)
             return x == y
         case (.text, _), (.lent, _):
-            let found = a.withText { text in
-                b.withText {
-                    (isSame: $0 == text, byteCount: $0.count == text.count ? text.count : 0)
-                }
-            }
-            guard let found = found ?? nil else { return false }
-            try charge(byteCount: found.byteCount, index)
-            return found.isSame
+            if b.kind != .string || a.byteCount != b.byteCount { return false }
+            try charge(byteCount: a.byteCount, index)
+            let isSame = a.withText { text in b.withText { $0 == text } }
+            return (isSame ?? nil) ?? false
         }
     }
 
@@ -112,17 +129,12 @@ extension Evaluator {
             default: return x >= y
             }
         }
-        let found =
-            a.withText { text in
-                b.withText {
-                    (order: compareCodeUnits(text, $0), byteCount: min(text.count, $0.count))
-                }
-            } ?? nil
-        guard let (order, byteCount) = found else {
+        // Byte by byte, some four times the work of comparing for equality.
+        try charge(byteCount: min(a.byteCount, b.byteCount) * 4, index)
+        let found = a.withText { text in b.withText { compareCodeUnits(text, $0) } } ?? nil
+        guard let order = found else {
             throw EvaluationFailure(fault: .noOrder(a.kind, b.kind), operation: index)
         }
-        // Byte by byte, some four times the work of comparing for equality.
-        try charge(byteCount: byteCount * 4, index)
         switch symbol {
         case .less: return order < 0
         case .lessOrEqual: return order <= 0
@@ -144,9 +156,7 @@ extension Evaluator {
         var computed: [Value] = []
         for place in list {
             guard case .text(let argument) = program.arguments[place] else { continue }
-            let text = try textValue(argument, in: program)
-            try charge(byteCount: text.byteCount, argument)
-            computed.append(text)
+            computed.append(try pathText(argument, in: program))
         }
         defer { leave(base) }
         let depth = walkDepth

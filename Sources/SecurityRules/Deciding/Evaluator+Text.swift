@@ -24,10 +24,11 @@ extension Evaluator {
     ) throws(EvaluationFailure) -> [UInt8] {
         let value = try textValue(index, in: program)
         if case .text(let bytes) = value { return bytes }
-        return value.withText { Array($0) } ?? []
+        try charge(byteCount: value.byteCount, index)
+        return value.withText { $0.array } ?? []
     }
 
-    /// Pays for a string that was built, and refuses one that is too long.
+    /// Refuses a string that is too long to be built.
     func checkLength(
         _ byteCount: Int,
         _ index: OperationIndex
@@ -37,13 +38,13 @@ extension Evaluator {
         }
     }
 
-    /// Pays for a string that was built, and refuses one that is too long.
-    mutating func check(
-        _ text: [UInt8],
+    /// Pays for a string of so many bytes before it is built, and refuses one that is too long.
+    mutating func payForBuilding(
+        _ byteCount: Int,
         _ index: OperationIndex
     ) throws(EvaluationFailure) {
-        try checkLength(text.count, index)
-        try charge(byteCount: text.count, index)
+        try checkLength(byteCount, index)
+        try charge(byteCount: byteCount, index)
     }
 
     /// `toLowerCase()` and `toUpperCase()`, by the full mappings of Unicode, as in JavaScript.
@@ -54,8 +55,8 @@ extension Evaluator {
     ) throws(EvaluationFailure) -> Value {
         try step(index)
         let text = try text(base, in: program)
-        // Changing case is some ten times the work of copying.
-        try charge(byteCount: text.count * 10, index)
+        // Beyond ASCII changing case is some sixteen times the work of copying.
+        try charge(byteCount: text.count * 16, index)
         let string = String(decoding: text, as: UTF8.self)
         let changed: String
         if case .lowercase = program.operations[Int(index.number)] {
@@ -64,7 +65,7 @@ extension Evaluator {
             changed = string.uppercased()
         }
         let out = Array(changed.utf8)
-        try check(out, index)
+        try payForBuilding(out.count, index)
         return .text(out)
     }
 
@@ -81,19 +82,22 @@ extension Evaluator {
         let old = try self.text(old, in: program)
         let new = try self.text(new, in: program)
         if old.isEmpty { return .text(text) }
-        var search = TextSearch(comparisonLimit: stepsLeft * 64)
+        var search = TextSearch(comparisonLimit: stepsLeft * TextSearch.comparisonsPerStep)
         var out: [UInt8] = []
         var start = 0
-        while let place = find(old, in: text, from: start, &search) {
-            try checkLength(out.count + (place - start) + new.count, index)
+        while !search.isExhausted, let place = find(old, in: text, from: start, &search) {
+            let byteCount = place - start + new.count
+            try checkLength(out.count + byteCount, index)
+            // Paid as it is done: what is there in the end may be thrown away, or never come to be.
+            search.countOccurrence(building: byteCount)
             out.append(contentsOf: text[start..<place])
             out.append(contentsOf: new)
             start = place + old.count
-            search.countOccurrence()
         }
         try pay(for: search, index)
+        try checkLength(out.count + text.count - start, index)
+        try charge(byteCount: text.count - start, index)
         out.append(contentsOf: text[start...])
-        try check(out, index)
         return .text(out)
     }
 
@@ -113,8 +117,8 @@ extension Evaluator {
         for search: TextSearch,
         _ index: OperationIndex
     ) throws(EvaluationFailure) {
-        stepsLeft = min(stepsLeft, search.comparisonsLeft / 64)
-        if search.comparisonsLeft <= 0 {
+        stepsLeft = min(stepsLeft, search.comparisonsLeft / TextSearch.comparisonsPerStep)
+        if search.isExhausted {
             stepsLeft = -1
             throw EvaluationFailure(fault: .outOfSteps, operation: index)
         }
@@ -130,7 +134,7 @@ extension Evaluator {
         try step(index)
         let text = try textValue(base, in: program)
         let part = try textValue(part, in: program)
-        var search = TextSearch(comparisonLimit: stepsLeft * 64)
+        var search = TextSearch(comparisonLimit: stepsLeft * TextSearch.comparisonsPerStep)
         let place = text.withText { text in
             part.withText { search.find($0, in: text, from: 0) } ?? nil
         }
@@ -149,17 +153,15 @@ extension Evaluator {
         try step(index)
         let text = try textValue(base, in: program)
         let part = try textValue(part, in: program)
-        let found = text.withText { text in
+        if part.byteCount > text.byteCount { return false }
+        try charge(byteCount: part.byteCount, index)
+        let holds = text.withText { text in
             part.withText { part in
-                if part.count > text.count { return (holds: false, byteCount: 0) }
                 let start = atStart ? 0 : text.count - part.count
-                let holds = text.slice(start..<start + part.count) == part
-                return (holds: holds, byteCount: part.count)
+                return text.slice(start..<start + part.count) == part
             }
         }
-        guard let found = found ?? nil else { return false }
-        try charge(byteCount: found.byteCount, index)
-        return found.holds
+        return (holds ?? nil) ?? false
     }
 
     /// `matches(/pattern/)`.

@@ -3,7 +3,27 @@ import Queries
 
 extension Evaluator {
     /// The value of an expression of any kind but a snapshot.
+    @inline(__always)
     mutating func value(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        if P.isRecordingValues, probe.isObserving { return try observedValue(index, in: program) }
+        return try computeValue(index, in: program)
+    }
+
+    private mutating func observedValue(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        probe.began(index)
+        let value = try computeValue(index, in: program)
+        probe.gave(value, index)
+        return value
+    }
+
+    /// Does the work of `value`.
+    mutating func computeValue(
         _ index: OperationIndex,
         in program: Program
     ) throws(EvaluationFailure) -> Value {
@@ -31,16 +51,14 @@ extension Evaluator {
         case .authLength(let base, let key):
             try step(index)
             let target = try value(base, in: program)
-            if target.kind == .string {
-                return .number(Double(target.withText { codeUnitCount($0) } ?? 0))
-            }
+            if target.kind == .string { return try length(target, index) }
             return member(target, program.key(key))
         case .authIndex(let base, let argument):
             return try authElement(index, base, argument, in: program)
         case .query(let property, let base):
             try step(index)
             try runQueryVariable(base, in: program)
-            return queryValue(property)
+            return try queryValue(property, index)
         case .val(let base):
             try step(index)
             let value = Value(try node(base, in: program))
@@ -52,9 +70,7 @@ extension Evaluator {
         case .length(let base):
             try step(index)
             let text = try textValue(base, in: program)
-            let count = text.withText { (count: codeUnitCount($0), byteCount: $0.count) }
-            try charge(byteCount: count?.byteCount ?? 0, index)
-            return .number(Double(count?.count ?? 0))
+            return try length(text, index)
         case .replace(let base, let old, let new):
             return try replacement(index, base, old, new, in: program)
         case .lowercase(let base), .uppercase(let base):
@@ -75,8 +91,17 @@ extension Evaluator {
             throw EvaluationFailure(fault: .noValue, operation: index)
         case .boolean, .exists, .hasChildren, .hasAllChildren, .isKind, .contains, .beginsWith,
             .endsWith, .matches, .not, .all, .any, .equal, .notEqual, .ordered:
-            return .boolean(try boolean(index, in: program))
+            return .boolean(try computeBoolean(index, in: program))
         }
+    }
+
+    /// The length of a string, in code units.
+    private mutating func length(
+        _ text: Value,
+        _ index: OperationIndex
+    ) throws(EvaluationFailure) -> Value {
+        try charge(byteCount: text.byteCount, index)
+        return .number(Double(text.withText { codeUnitCount($0) } ?? 0))
     }
 
     // MARK: Auth
@@ -104,6 +129,7 @@ extension Evaluator {
         let key = try value(argument, in: program)
         let found: Value?
         if case .number(let number) = key {
+            try chargeForNumberText(index)
             found = numberText(number).withBytes { member(target, $0) }
         } else {
             found = key.withText { member(target, $0) }
@@ -124,13 +150,18 @@ extension Evaluator {
         _ index: OperationIndex,
         in program: Program
     ) throws(EvaluationFailure) {
+        if P.isRecordingValues, probe.isObserving { probe.began(index) }
         try step(index)
         if case .ternary(let condition, let yes, let no) = program.operations[Int(index.number)] {
             try runQueryVariable(boolean(condition, in: program) ? yes : no, in: program)
         }
+        if P.isRecordingValues, probe.isObserving { probe.gave(.object(.absent), index) }
     }
 
-    private func queryValue(_ property: QueryProperty) -> Value {
+    private mutating func queryValue(
+        _ property: QueryProperty,
+        _ index: OperationIndex
+    ) throws(EvaluationFailure) -> Value {
         let isPlain = query == nil
         let spec = query ?? .everything
         switch property {
@@ -143,10 +174,13 @@ extension Evaluator {
         case .orderByValue: return .boolean(spec.index == .value)
         case .orderByChild:
             guard case .child(let path) = spec.index else { return .null }
+            try charge(byteCount: path.wireByteCount * 4, index)
             return .text(Array(path.wireText.utf8))
         case .startAt: return spec.start.map { Value(LentNode($0.value)) } ?? .null
         case .endAt: return spec.end.map { Value(LentNode($0.value)) } ?? .null
-        case .equalTo: return equalTo(spec)
+        case .equalTo:
+            try charge(byteCount: spec.start?.value.encodingByteCount ?? 0, index)
+            return equalTo(spec)
         case .limitToFirst: return limit(spec, .first)
         case .limitToLast: return limit(spec, .last)
         }
@@ -215,10 +249,12 @@ extension Evaluator {
         if !isJoined {
             throw EvaluationFailure(fault: .noSum(a.kind, b.kind), operation: index)
         }
+        if a.kind == .number || b.kind == .number { try chargeForNumberText(index) }
+        try payForBuilding(a.byteCount + b.byteCount, index)
         var out: [UInt8] = []
+        out.reserveCapacity(a.byteCount + b.byteCount)
         append(a, to: &out)
         append(b, to: &out)
-        try check(out, index)
         return .text(out)
     }
 

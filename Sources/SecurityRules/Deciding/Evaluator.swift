@@ -19,7 +19,7 @@ struct Evaluator<P: Probe> {
     private(set) var trail: Trail
     var probe: P
     /// Falls below 0 when the request has taken too many.
-    var stepsLeft = RulesLimits.stepsPerRequest
+    var stepsLeft: Int
 
     /// The number of keys above the rule that runs.
     private(set) var ruleDepth = 0
@@ -30,11 +30,12 @@ struct Evaluator<P: Probe> {
 
     /// The nodes of the snapshots under way, each below the one before; the innermost is the last.
     private var walk: [LentNode] = []
-    /// The keys of `walk`, if anything is recorded.
+    /// The keys of `walk`, if the probe wants paths or values of this rule.
     private var walkKeys: [Key] = []
 
     init(_ request: RulesRequest, query: QuerySpec?, newRoot: Node, _ trail: Trail, probe: P) {
         now = request.now
+        stepsLeft = request.stepLimit
         plainReadsOrderByKey = request.plainReadsOrderByKey
         self.query = query
         auth = request.auth.map { LentNode($0.value) }
@@ -52,7 +53,23 @@ struct Evaluator<P: Probe> {
         ruleDepth = depth
         // What an aborted rule left.
         if !walk.isEmpty { leaveAll() }
+        if P.isRecordingValues { probe.begin(program) }
         return try boolean(program.entry, in: program)
+    }
+
+    /// Runs a rule once more to record its values, in a few steps that are not counted; whether it
+    /// came to the same.
+    ///
+    /// - Precondition: what it came to was not for lack of steps.
+    mutating func replay(_ program: Program, depth: Int, expecting verdict: Bool?) -> Bool {
+        let saved = stepsLeft
+        defer { stepsLeft = saved }
+        stepsLeft = RulesLimits.replayStepCount
+        do throws(EvaluationFailure) {
+            return try run(program, depth: depth) == verdict
+        } catch {
+            return verdict == nil && error.fault != .outOfSteps
+        }
     }
 
     // MARK: The current path
@@ -116,7 +133,34 @@ struct Evaluator<P: Probe> {
     }
 
     /// The location a snapshot expression names.
+    @inline(__always)
     mutating func location(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Location {
+        if P.isRecordingValues, probe.isObserving {
+            return try observedLocation(index, in: program)
+        }
+        return try computeLocation(index, in: program)
+    }
+
+    private mutating func observedLocation(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Location {
+        probe.began(index)
+        let location = try computeLocation(index, in: program)
+        probe.gave(
+            snapshotOf: innermost(location),
+            isNew: location.isNew,
+            prefix: location.prefix,
+            walkKeys[location.start...],
+            index
+        )
+        return location
+    }
+
+    private mutating func computeLocation(
         _ index: OperationIndex,
         in program: Program
     ) throws(EvaluationFailure) -> Location {
@@ -131,8 +175,7 @@ struct Evaluator<P: Probe> {
             return location
         case .childAt(let base, let argument):
             let location = try location(base, in: program)
-            let text = try textValue(argument, in: program)
-            try charge(byteCount: text.byteCount, argument)
+            let text = try pathText(argument, in: program)
             descend(location, text)
             return location
         case .parent(let base):
@@ -166,11 +209,23 @@ struct Evaluator<P: Probe> {
         text.withText { text in forEachChildKey(text) { descend(location, $0) } }
     }
 
+    /// The path that an expression must give, paid for: a step for each key that it may hold.
+    mutating func pathText(
+        _ index: OperationIndex,
+        in program: Program
+    ) throws(EvaluationFailure) -> Value {
+        let text = try textValue(index, in: program)
+        try charge(byteCount: text.byteCount, index)
+        stepsLeft -= text.withText { childKeyLimit($0) } ?? 0
+        if stepsLeft < 0 { throw EvaluationFailure(fault: .outOfSteps, operation: index) }
+        return text
+    }
+
     /// Goes on by one key.
     private mutating func descend(_ location: Location, _ key: Bytes) {
         let parent = innermost(location)
         walk.append(parent.isAbsent ? .absent : parent.child(key))
-        if P.isRecording { walkKeys.append(Key(key)) }
+        if P.isRecording, probe.wantsPaths || probe.isObserving { walkKeys.append(Key(key)) }
     }
 
     /// Keys walked in all locations under way.
@@ -186,7 +241,7 @@ struct Evaluator<P: Probe> {
 
     private mutating func leaveLast() {
         walk.removeLast()
-        if P.isRecording { walkKeys.removeLast() }
+        if P.isRecording, probe.wantsPaths || probe.isObserving { walkKeys.removeLast() }
     }
 
     private mutating func leaveAll() {
@@ -212,7 +267,9 @@ struct Evaluator<P: Probe> {
 
     /// The node at a location; notes that it was looked at.
     mutating func look(at location: Location) -> LentNode {
-        if P.isRecording, let path = path(of: location) { probe.looked(at: path) }
+        if P.isRecording, probe.wantsPaths, let path = path(of: location) {
+            probe.looked(at: path)
+        }
         return innermost(location)
     }
 
@@ -222,6 +279,7 @@ struct Evaluator<P: Probe> {
         let prefix = trail.path(location.prefix)
         let rest = walkKeys[location.start...]
         if rest.isEmpty { return prefix }
+        if prefix.keyCount + rest.count > Limits.depth { return nil }
         return rest.allSatisfy(isPossible) ? prefix.appending(Path(Array(rest))) : nil
     }
 
@@ -240,5 +298,10 @@ struct Evaluator<P: Probe> {
     ) throws(EvaluationFailure) {
         stepsLeft -= byteCount / 64
         if stepsLeft < 0 { throw EvaluationFailure(fault: .outOfSteps, operation: index) }
+    }
+
+    /// Pays for a number to be written out, which takes as long as forty operations.
+    mutating func chargeForNumberText(_ index: OperationIndex) throws(EvaluationFailure) {
+        try charge(byteCount: 40 * 64, index)
     }
 }

@@ -8,6 +8,9 @@ struct Judge<P: Probe> {
     private let table: RuleTable
     private var evaluator: Evaluator<P>
 
+    /// The rule that met a hard limit last: no steps were left, or a string grew too long.
+    private(set) var overLimit: LimitedRule?
+
     /// What a rule came to.
     private enum Verdict {
         case holds
@@ -36,8 +39,8 @@ struct Judge<P: Probe> {
     /// Whether the path may be read: the first `.read` from the root down that holds.
     mutating func judgeRead() -> Verdicts {
         switch grant(.read, entry: 0, from: table.top, depth: 0) {
-        case .granted(let rule, _): Verdicts(isAllowed: true, rule: rule, deniedEntry: nil)
-        case .denied(let rule): Verdicts(isAllowed: false, rule: rule, deniedEntry: nil)
+        case .granted(let rule, _): Verdicts(isAllowed: true, rule: rule)
+        case .denied(let rule): Verdicts(isAllowed: false, rule: rule, overLimit: overLimit)
         }
     }
 
@@ -50,7 +53,7 @@ struct Judge<P: Probe> {
         fileprivate var last: (path: Path, grantDepth: Int)?
 
         /// The verdict once all entries are judged.
-        var verdicts: Verdicts { Verdicts(isAllowed: true, rule: deciding, deniedEntry: nil) }
+        var verdicts: Verdicts { Verdicts(isAllowed: true, rule: deciding) }
     }
 
     /// Whether one target may be written as it is in the new tree; nil if it may.
@@ -69,7 +72,7 @@ struct Judge<P: Probe> {
         if grantDepth > common {
             switch grantBelow(common, entry: entry) {
             case .denied(let rule):
-                return Verdicts(isAllowed: false, rule: rule, deniedEntry: entry)
+                return refusal(rule, entry)
             case .granted(let rule, let depth):
                 if progress.deciding == nil { progress.deciding = rule }
                 grantDepth = depth
@@ -78,10 +81,14 @@ struct Judge<P: Probe> {
         if table.top.validatesHereOrBelow,
             let failed = validateAlong(target, skipping: common, entry: entry)
         {
-            return Verdicts(isAllowed: false, rule: failed, deniedEntry: entry)
+            return refusal(failed, entry)
         }
         progress.last = (target.path, grantDepth)
         return nil
+    }
+
+    private func refusal(_ rule: RuleOutcome?, _ entry: Int) -> Verdicts {
+        Verdicts(isAllowed: false, rule: rule, deniedEntry: entry, overLimit: overLimit)
     }
 
     private func commonKeyCount(_ path: Path, _ keys: LentKeys) -> Int {
@@ -155,7 +162,7 @@ struct Judge<P: Probe> {
         var depth = 0
         while true {
             if depth > skipping, let rule = spot.validate {
-                if P.isRecording {
+                if P.isRecording, evaluator.probe.wantsPaths {
                     let path = evaluator.trail.path(depth)
                     evaluator.probe.looked(at: path)
                 }
@@ -184,7 +191,7 @@ struct Judge<P: Probe> {
         let rule = table[index]
         let verdict = consult(rule, depth: depth, entry: entry)
         if case .holds = verdict { return nil }
-        return outcome(rule, verdict, depth, entry)
+        return refusing(rule, verdict, depth, entry)
     }
 
     /// Validates the children that the write carries. Recursion is bounded by the depth of data.
@@ -198,6 +205,10 @@ struct Judge<P: Probe> {
         if spot.wildcardValidates {
             data.visitChildren { key, child in
                 evaluator.stepsLeft -= 1
+                if evaluator.stepsLeft < 0 {
+                    failed = outOfSteps(below: spot, entry: entry)
+                    return failed == nil
+                }
                 guard let next = table.child(of: spot, key), next.validatesHereOrBelow else {
                     return true
                 }
@@ -237,15 +248,73 @@ struct Judge<P: Probe> {
         return validateBelow(spot, child, depth: depth + 1, entry: entry)
     }
 
+    /// Refuses new data of which too much has been visited, for a rule that it has not been judged by yet.
+    private mutating func outOfSteps(below spot: RuleTable.Spot, entry: Int) -> RuleOutcome? {
+        guard let wildcard = table.wildcardChild(of: spot),
+            let rule = table.anyValidation(from: wildcard)
+        else { return nil }
+        let path = evaluator.trail.path
+        let rest = rule.path.split(separator: "/").dropFirst(path.keyCount)
+        let error = RuleError(
+            message: EvaluationFault.outOfSteps.message,
+            line: rule.line,
+            column: rule.column
+        )
+        let outcome = RuleOutcome(
+            rule,
+            entry: entry,
+            within: path.appending(Path(rest.map { Key(unchecked: Array($0.utf8)) })),
+            depth: path.keyCount + rest.count,
+            result: .error(error),
+            observed: nil
+        )
+        overLimit = LimitedRule(outcome)
+        return outcome
+    }
+
     // MARK: One rule
 
     private mutating func consult(_ rule: Rule, depth: Int, entry: Int) -> Verdict {
         let verdict = run(rule, depth: depth)
-        if P.isRecording {
+        if P.isRecordingValues { evaluator.probe.end(rule) }
+        if case .aborted = verdict { noteLimit(rule, verdict, depth: depth, entry: entry) }
+        if P.isRecording, evaluator.probe.wants(rule) {
             let outcome = outcome(rule, verdict, depth, entry)
             evaluator.probe.consulted(outcome)
         }
         return verdict
+    }
+
+    /// Keeps the rule if what aborted it is a limit. Apart, so that it stays out of the way of all others.
+    @inline(never)
+    private mutating func noteLimit(_ rule: Rule, _ verdict: Verdict, depth: Int, entry: Int) {
+        guard case .aborted(let failure) = verdict, failure.fault.isLimit else { return }
+        overLimit = LimitedRule(outcome(rule, verdict, depth, entry))
+    }
+
+    /// The outcome of the rule consulted last, which refuses the request. It has its values even
+    /// where the trace has no more room for them, unless it takes many steps.
+    private mutating func refusing(
+        _ rule: Rule,
+        _ verdict: Verdict,
+        _ depth: Int,
+        _ entry: Int
+    ) -> RuleOutcome {
+        if P.isRecordingValues, evaluator.probe.observed == nil,
+            case .program(let program) = rule.body,
+            evaluator.stepsLeft >= 0, evaluator.probe.makeRoom(for: program)
+        {
+            let value: Bool? =
+                switch verdict {
+                case .holds: true
+                case .fails: false
+                case .aborted: nil
+                }
+            if evaluator.replay(program, depth: depth, expecting: value) {
+                evaluator.probe.end(rule)
+            }
+        }
+        return outcome(rule, verdict, depth, entry)
     }
 
     private mutating func run(_ rule: Rule, depth: Int) -> Verdict {
@@ -278,7 +347,8 @@ struct Judge<P: Probe> {
             entry: entry,
             within: evaluator.trail.path,
             depth: depth,
-            result: result
+            result: result,
+            observed: P.isRecordingValues ? evaluator.probe.observed : nil
         )
     }
 }
@@ -288,6 +358,29 @@ struct Verdicts {
     let isAllowed: Bool
     let rule: RuleOutcome?
     let deniedEntry: Int?
+    /// See `Decision.overLimit`.
+    let overLimit: LimitedRule?
+
+    init(
+        isAllowed: Bool,
+        rule: RuleOutcome?,
+        deniedEntry: Int? = nil,
+        overLimit: LimitedRule? = nil
+    ) {
+        self.isAllowed = isAllowed
+        self.rule = rule
+        self.deniedEntry = deniedEntry
+        self.overLimit = overLimit
+    }
+}
+
+/// A rule that met a hard limit, in a box: every decision has the room for one, and hardly any has one.
+final class LimitedRule: Sendable {
+    let outcome: RuleOutcome
+
+    init(_ outcome: RuleOutcome) {
+        self.outcome = outcome
+    }
 }
 
 extension Rule {

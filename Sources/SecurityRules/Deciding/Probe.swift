@@ -7,31 +7,86 @@ import JSONTree
 protocol Probe {
     /// Whether anything is recorded; who is false is never called.
     static var isRecording: Bool { get }
+    /// Whether it may take values; who is false is never called for them.
+    static var isRecordingValues: Bool { get }
 
+    /// Whether it takes paths that rules look at.
+    var wantsPaths: Bool { get }
     /// A rule looked at the data of a path.
     mutating func looked(at path: Path)
     mutating func lookedAtTime()
     mutating func lookedAtAuth()
+    /// Whether it takes one more consulted rule; asked once for each, and remembered as a cut when
+    /// there is no room.
+    mutating func wants(_ rule: Rule) -> Bool
     /// A rule was consulted.
     mutating func consulted(_ outcome: RuleOutcome)
+
+    /// Whether the values of the rule that runs are taken; the same until the next one begins.
+    var isObserving: Bool { get }
+    /// The values of the rule that ended last; nil when they were not taken.
+    var observed: ObservedRun? { get }
+    /// A rule is about to run.
+    mutating func begin(_ program: Program)
+    /// A rule, maybe a constant, came to an end.
+    mutating func end(_ rule: Rule)
+    /// A sub-expression is about to be computed.
+    mutating func began(_ index: OperationIndex)
+    /// A sub-expression gave a value.
+    mutating func gave(_ value: Value, _ index: OperationIndex)
+    /// A sub-expression gave a snapshot of `node`: the first `prefix` keys of the path that is being
+    /// judged, then `keys`.
+    mutating func gave(
+        snapshotOf node: LentNode,
+        isNew: Bool,
+        prefix: Int,
+        _ keys: ArraySlice<Key>,
+        _ index: OperationIndex
+    )
+    /// Makes room for the values of one more run of a rule, in spite of all caps; whether it did.
+    mutating func makeRoom(for program: Program) -> Bool
+}
+
+extension Probe {
+    var isObserving: Bool { false }
+    var observed: ObservedRun? { nil }
+    mutating func begin(_ program: Program) {}
+    mutating func end(_ rule: Rule) {}
+    mutating func began(_ index: OperationIndex) {}
+    mutating func gave(_ value: Value, _ index: OperationIndex) {}
+    mutating func gave(
+        snapshotOf node: LentNode,
+        isNew: Bool,
+        prefix: Int,
+        _ keys: ArraySlice<Key>,
+        _ index: OperationIndex
+    ) {}
+    mutating func makeRoom(for program: Program) -> Bool { false }
 }
 
 /// Records nothing.
 struct SilentProbe: Probe {
     static var isRecording: Bool { false }
+    static var isRecordingValues: Bool { false }
 
+    var wantsPaths: Bool { false }
+    @inline(__always) mutating func wants(_ rule: Rule) -> Bool { false }
     @inline(__always) mutating func looked(at path: Path) {}
     @inline(__always) mutating func lookedAtTime() {}
     @inline(__always) mutating func lookedAtAuth() {}
     @inline(__always) mutating func consulted(_ outcome: RuleOutcome) {}
 }
 
-/// Records what was asked for.
+/// Records what was asked for, but for values.
 struct Recorder: Probe {
     static var isRecording: Bool { true }
+    static var isRecordingValues: Bool { false }
 
     let recording: Recording
     private(set) var trace: [RuleOutcome] = []
+    /// Whether a rule was left out of the trace for lack of room.
+    private(set) var isCut = false
+    private var sourceByteCount = 0
     private(set) var paths: [Path] = []
     private(set) var hasLookedAtTime = false
     private(set) var hasLookedAtAuth = false
@@ -46,8 +101,10 @@ struct Recorder: Probe {
         self.recording = recording
     }
 
+    var wantsPaths: Bool { recording.contains(.paths) }
+
     mutating func looked(at path: Path) {
-        if !recording.contains(.paths) { return }
+        if !wantsPaths { return }
         if paths.count < Recorder.fewPaths {
             if !paths.contains(path) { paths.append(path) }
             return
@@ -57,14 +114,21 @@ struct Recorder: Probe {
     }
 
     mutating func lookedAtTime() {
-        if recording.contains(.paths) { hasLookedAtTime = true }
+        if wantsPaths { hasLookedAtTime = true }
     }
 
     mutating func lookedAtAuth() {
-        if recording.contains(.paths) { hasLookedAtAuth = true }
+        if wantsPaths { hasLookedAtAuth = true }
     }
 
-    mutating func consulted(_ outcome: RuleOutcome) {
-        if recording.contains(.trace) { trace.append(outcome) }
+    mutating func wants(_ rule: Rule) -> Bool {
+        if isCut || !recording.contains(.trace) { return false }
+        sourceByteCount += rule.source.utf8.count
+        isCut =
+            trace.count == RulesLimits.tracedRuleCount
+            || sourceByteCount > RulesLimits.tracedSourceByteCount
+        return !isCut
     }
+
+    mutating func consulted(_ outcome: RuleOutcome) { trace.append(outcome) }
 }

@@ -21,6 +21,8 @@ final class Rule: Sendable {
     /// Place of the value in the rules text, both from 1.
     let line: Int
     let column: Int
+    /// The value in the rules text, without quotes: offsets in scalars.
+    let textRange: Range<Int>
     /// The expression after JSON escapes are resolved, or `true` or `false`.
     let source: String
     let body: Body
@@ -31,6 +33,7 @@ final class Rule: Sendable {
         captures: [Capture],
         line: Int,
         column: Int,
+        textRange: Range<Int>,
         source: String,
         body: Body
     ) {
@@ -39,6 +42,7 @@ final class Rule: Sendable {
         self.captures = captures
         self.line = line
         self.column = column
+        self.textRange = textRange
         self.source = source
         self.body = body
     }
@@ -59,6 +63,8 @@ final class RuleNode {
     /// The child for every other key.
     let wildcard: RuleNode?
     let indexes: [QuerySpec.Index]
+    /// How it is written.
+    let syntax: NodeSyntax
 
     /// Gathers the members of one object; `literals` in key order, without equal keys.
     init(
@@ -67,7 +73,8 @@ final class RuleNode {
         validate: Rule?,
         literals: [Literal],
         wildcard: RuleNode?,
-        indexes: [QuerySpec.Index]
+        indexes: [QuerySpec.Index],
+        syntax: NodeSyntax
     ) {
         self.read = read
         self.write = write
@@ -75,5 +82,6 @@ final class RuleNode {
         self.literals = literals
         self.wildcard = wildcard
         self.indexes = indexes
+        self.syntax = syntax
     }
 }

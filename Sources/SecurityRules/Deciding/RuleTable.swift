@@ -37,7 +37,8 @@ final class RuleTable: Sendable {
     /// The rules for the root.
     let top: Spot
 
-    private let rules: [Rule]
+    /// Every rule, in no order that means anything.
+    let rules: [Rule]
     private let spots: [Spot]
     /// By spot, what `.indexOn` declares.
     private let indexes: [[QuerySpec.Index]]
@@ -63,6 +64,23 @@ final class RuleTable: Sendable {
 
     /// The rules for a child: a name beats the wildcard, and there is no way back.
     func child(of spot: Spot, _ key: Bytes) -> Spot? { spotIndex(spot, key).map { self[$0] } }
+
+    /// The rules for every key of a place that has no name of its own.
+    func wildcardChild(of spot: Spot) -> Spot? { spot.wildcard.map { self[$0] } }
+
+    /// Some `.validate` at or below a spot that has one.
+    func anyValidation(from start: Spot) -> Rule? {
+        var spot = start
+        while spot.validatesHereOrBelow {
+            if let index = spot.validate { return self[index] }
+            let children =
+                spot.literals.map { literal($0).spot }
+                + [wildcardChild(of: spot)].compactMap(\.self)
+            guard let next = children.first(where: \.validatesHereOrBelow) else { return nil }
+            spot = next
+        }
+        return nil
+    }
 
     /// The key of one of the `literals` of a spot, and its rules.
     func literal(_ index: Int32) -> (key: Bytes, spot: Spot) {

@@ -18,6 +18,13 @@ func forEachChildKey(_ text: Bytes, _ body: (Bytes) -> Void) {
     if isEmpty { body(.empty) }
 }
 
+/// How many keys `forEachChildKey` gives for a text, at most.
+func childKeyLimit(_ text: Bytes) -> Int {
+    var count = 1
+    for byte in text where byte == UInt8(ascii: "/") { count += 1 }
+    return count
+}
+
 /// The same as a list.
 func childKeys(_ text: [UInt8]) -> [Key] {
     var keys: [Key] = []
@@ -68,15 +75,24 @@ private func codeUnitRank(_ byte: UInt8) -> Int {
 
 /// Plain text search that counts the bytes it compares.
 struct TextSearch {
+    /// Comparisons that cost one step of a request.
+    static let comparisonsPerStep = 64
+
     /// Bytes that may still be compared; the search gives up at 0.
     private(set) var comparisonsLeft: Int
+
+    /// Whether no comparison is left: nothing is found any more, whether or not it is there.
+    var isExhausted: Bool { comparisonsLeft <= 0 }
 
     init(comparisonLimit: Int) {
         comparisonsLeft = comparisonLimit
     }
 
-    /// Counts what the caller does with a place as much as 128 comparisons.
-    mutating func countOccurrence() { comparisonsLeft -= 128 }
+    /// Counts what the caller does with a place as much as 128 comparisons, and each byte that it
+    /// builds there as one.
+    mutating func countOccurrence(building byteCount: Int) {
+        comparisonsLeft -= 128 + byteCount
+    }
 
     /// The first place at or after `start` where `needle` stands; nil when there is none, or when
     /// `comparisonsLeft` ran out. An empty needle stands everywhere.
@@ -99,7 +115,8 @@ struct TextSearch {
         var place = start
         while place + needle.count <= text.count {
             var matched = 0
-            while matched < needle.count {
+            let limit = min(needle.count, comparisonsLeft)
+            while matched < limit {
                 if unsafe text[place + matched] != needle[matched] { break }
                 matched += 1
             }

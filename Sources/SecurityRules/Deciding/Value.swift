@@ -86,6 +86,9 @@ enum EvaluationFault: Error, Equatable {
         case index = "a string or a number"
     }
 
+    /// Whether a hard limit was met, and not a rule that does not fit the data.
+    var isLimit: Bool { self == .outOfSteps || self == .stringTooLong }
+
     /// For people.
     var message: String {
         switch self {

@@ -31,6 +31,21 @@ struct Expression {
     /// 1 for a leaf, else one more than the deepest operand. At most
     /// `RulesLimits.expressionNesting`, so that whoever recurses over it has a bound.
     let depth: Int
+
+    /// The expressions it is made of, from left to right.
+    var operands: [Expression] {
+        switch kind {
+        case .null, .boolean, .number, .string, .pattern, .name: []
+        case .array(let elements): elements
+        case .member(let base, _, _): [base]
+        case .index(let base, let argument): [base, argument]
+        case .call(let callee, let arguments): [callee] + arguments
+        case .not(let operand), .negate(let operand): [operand]
+        case .binary(_, let left, let right): [left, right]
+        case .logic(_, let operands): operands
+        case .ternary(let condition, let yes, let no): [condition, yes, no]
+        }
+    }
 }
 
 /// The operators that take two values and need both.

@@ -179,7 +179,9 @@ extension ExpressionCompiler {
         case .child: operation = compileChild(base, method, arguments[0])
         case .hasChild:
             let child = compileChild(base, method, arguments[0])
-            operation = .exists(emit(child, .snapshot, expression).operation)
+            let piece = emit(child, .snapshot, expression)
+            builder.hide(piece.operation)
+            operation = .exists(piece.operation)
         case .hasChildren: operation = compileHasChildren(base, offset, arguments)
         }
         return emit(operation, type, expression)
@@ -194,6 +196,7 @@ extension ExpressionCompiler {
         if case .string(let text) = argument.kind {
             let keys = childKeys(Array(text.utf8))
             if case .child(let inner, let path) = builder[base] {
+                builder.hide(base)
                 return .child(inner, path: builder.add(path: builder.paths[Int(path)] + keys))
             }
             return .child(base, path: builder.add(path: keys))

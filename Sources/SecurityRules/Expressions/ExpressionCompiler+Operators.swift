@@ -72,7 +72,11 @@ extension ExpressionCompiler {
             checkOrder(symbol, b.type, right, "right")
             if (a.type == .number && b.type == .string) || (a.type == .string && b.type == .number)
             {
-                warn(left.start, "A number and a string have no order: this always fails.")
+                warn(
+                    .mixedOrder,
+                    left.start,
+                    "A number and a string have no order: this always fails."
+                )
             }
             return emit(.ordered(symbol, a.operation, b.operation), .boolean, expression)
         case .add:

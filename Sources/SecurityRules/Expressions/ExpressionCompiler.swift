@@ -34,7 +34,9 @@ struct ExpressionCompiler {
     /// With offsets in the rules text.
     private(set) var faults: [PlacedFault] = []
     /// With offsets in the rules text.
-    private(set) var warnings: [PlacedFault] = []
+    private(set) var warnings: [PlacedWarning] = []
+    /// The expression as parsed; nil until it is, and when it cannot be.
+    private(set) var syntax: Expression?
 
     init(_ source: QuotedText, in text: RulesText, scope: RuleScope) {
         self.source = source
@@ -52,6 +54,7 @@ struct ExpressionCompiler {
                 )
             }
             let expression = try Parser.parse(source.scalars)
+            syntax = expression
             let piece = compile(expression)
             if !piece.type.isBoolean {
                 report(
@@ -103,9 +106,19 @@ struct ExpressionCompiler {
     }
 
     /// Notes something that loads and rarely means what was meant.
-    mutating func warn(_ offset: Int, _ message: String, _ hint: String? = nil) {
+    mutating func warn(
+        _ code: LintCode,
+        _ offset: Int,
+        _ message: String,
+        _ hint: String? = nil
+    ) {
         warnings.append(
-            PlacedFault(offset: source.offsets[offset], message: message, hint: hint)
+            PlacedWarning(
+                code: code,
+                offset: source.offsets[offset],
+                message: message,
+                hint: hint
+            )
         )
     }
 
@@ -119,7 +132,8 @@ struct ExpressionCompiler {
         let span = SourceSpan(
             line: line,
             column: column,
-            range: expression.start..<expression.end
+            range: expression.start..<expression.end,
+            textRange: source.offsets[expression.start]..<source.offsets[expression.end]
         )
         return Piece(type: type, operation: builder.append(operation, at: span))
     }
@@ -187,14 +201,14 @@ struct ExpressionCompiler {
             report(expression.start, "regular expressions do not support flags other than i")
             return nil
         }
-        var notes: [PlacedFault] = []
+        var notes: [PlacedWarning] = []
         do throws(PlacedFault) {
             let pattern = try Pattern(
                 source.scalars[body],
                 ignoresCase: flags == "i",
                 warnings: &notes
             )
-            for note in notes { warn(note.offset, note.message, note.hint) }
+            for note in notes { warn(note.code, note.offset, note.message, note.hint) }
             return builder.add(pattern: pattern)
         } catch {
             report(error.offset, error.message, error.hint)

@@ -86,6 +86,8 @@ struct SourceSpan: Equatable, Sendable {
     let column: Int
     /// Scalars of the expression.
     let range: Range<Int>
+    /// Scalars of the rules text; longer than `range` where JSON escapes were written.
+    let textRange: Range<Int>
 }
 
 /// A value that an expression names.
@@ -111,6 +113,9 @@ final class Program: Sendable {
     let operations: [Operation]
     /// For each operation, where it stands.
     let spans: [SourceSpan]
+    /// The operations whose values are shown, in source order, outer ones before those in them:
+    /// all but literals and what was joined with the operation around it.
+    let subexpressions: [OperationIndex]
     let entry: OperationIndex
     let constants: [LentConstant]
     /// Keys of auth members.
@@ -133,6 +138,7 @@ final class Program: Sendable {
     init(_ builder: ProgramBuilder, entry: OperationIndex) {
         operations = builder.operations
         spans = builder.spans
+        subexpressions = builder.subexpressions()
         self.entry = entry
         var texts: [Node] = []
         func lend(_ text: [UInt8]) -> LentNode {
@@ -182,6 +188,8 @@ struct ProgramBuilder {
     private(set) var lists: [[OperationIndex]] = []
     private(set) var childLists: [[ChildArgument]] = []
     private(set) var patterns: [Pattern] = []
+    /// Operations that are no sub-expression of their own.
+    private var hidden: Set<Int32> = []
 
     subscript(index: OperationIndex) -> Operation { operations[Int(index.number)] }
 
@@ -189,6 +197,24 @@ struct ProgramBuilder {
         operations.append(operation)
         spans.append(span)
         return OperationIndex(operations.count - 1)
+    }
+
+    /// Leaves an operation out of the sub-expressions: it is part of the one around it.
+    mutating func hide(_ index: OperationIndex) { hidden.insert(index.number) }
+
+    /// The operations whose values are shown; see `Program.subexpressions`.
+    fileprivate func subexpressions() -> [OperationIndex] {
+        let shown = operations.indices.filter { index in
+            switch operations[index] {
+            case .boolean, .constant: false
+            default: !hidden.contains(Int32(index))
+            }
+        }
+        // Operands come first among the operations, so that of equal ranges the last is outermost.
+        return shown.sorted { a, b in
+            let (x, y) = (spans[a].range, spans[b].range)
+            return (x.lowerBound, y.upperBound, b) < (y.lowerBound, x.upperBound, a)
+        }.map { OperationIndex($0) }
     }
 
     mutating func add(constant: Constant) -> Int32 { ProgramBuilder.add(constant, to: &constants) }

@@ -1,8 +1,8 @@
 /// Finds what was probably meant by a name that is not known.
-enum Spelling {
+package enum Spelling {
     /// The nearest of the first 32 candidates within a third of the name's length; nil when none
     /// is near. The bounds keep a text of nothing but faults from costing seconds.
-    static func nearest(to name: String, among candidates: [String]) -> String? {
+    package static func nearest(to name: String, among candidates: [String]) -> String? {
         if name.unicodeScalars.count > 64 { return nil }
         let limit = max(1, (name.unicodeScalars.count + 1) / 3)
         var best: (name: String, distance: Int)?

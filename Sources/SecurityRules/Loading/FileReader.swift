@@ -5,6 +5,8 @@ struct FileReader {
     private let scalars: [Unicode.Scalar]
     private var offset = 0
     private var nesting = 0
+    /// The comments read so far, with their marks, as offsets in scalars.
+    private(set) var comments: [Range<Int>] = []
 
     init(_ text: RulesText) {
         scalars = text.scalars
@@ -40,7 +42,9 @@ struct FileReader {
             switch scalar {
             case " ", "\t", "\n", "\r": offset += 1
             case "/" where peek(1) == "/":
+                let start = offset
                 while let inside = next, inside != "\n", inside != "\r" { offset += 1 }
+                comments.append(start..<offset)
             case "/" where peek(1) == "*": try skipBlockComment()
             default: return
             }
@@ -53,6 +57,7 @@ struct FileReader {
         while next != nil {
             if next == "*", peek(1) == "/" {
                 offset += 2
+                comments.append(start..<offset)
                 return
             }
             offset += 1

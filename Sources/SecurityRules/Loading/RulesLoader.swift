@@ -5,7 +5,9 @@ import Queries
 struct RulesLoader {
     private let text: RulesText
     private var faults: [PlacedFault] = []
-    private var warnings: [PlacedFault] = []
+    private var warnings: [PlacedWarning] = []
+    /// The comments of the text, in order.
+    private(set) var comments: [Range<Int>] = []
 
     init(_ text: RulesText) {
         self.text = text
@@ -16,6 +18,7 @@ struct RulesLoader {
         var reader = FileReader(text)
         do throws(PlacedFault) {
             let file = try reader.readText()
+            comments = reader.comments
             let top = loadFile(file)
             if !faults.isEmpty { return nil }
             return top.map { (file, $0) }
@@ -26,18 +29,16 @@ struct RulesLoader {
     }
 
     /// The faults in order of position, at most `RulesLimits.faultCount`.
-    func sortedFaults() -> [RulesFault] { resolve(faults) }
-
-    /// The warnings in order of position, at most `RulesLimits.faultCount`.
-    func sortedWarnings() -> [RulesFault] { resolve(warnings) }
-
-    private func resolve(_ list: [PlacedFault]) -> [RulesFault] {
+    func sortedFaults() -> [RulesFault] {
         // Equal offsets keep the order in which they were found.
-        let order = list.indices.sorted {
-            (list[$0].offset, $0) < (list[$1].offset, $1)
+        let order = faults.indices.sorted {
+            (faults[$0].offset, $0) < (faults[$1].offset, $1)
         }
-        return order.prefix(RulesLimits.faultCount).map { list[$0].resolved(in: text) }
+        return order.prefix(RulesLimits.faultCount).map { faults[$0].resolved(in: text) }
     }
+
+    /// What was noticed beside faults, in order of discovery.
+    var notes: [PlacedWarning] { warnings }
 
     private mutating func report(_ offset: Int, _ message: String, _ hint: String? = nil) {
         faults.append(PlacedFault(offset: offset, message: message, hint: hint))
@@ -68,7 +69,7 @@ struct RulesLoader {
                 continue
             }
             hasRules = true
-            top = loadNode(member.value, at: Place(keys: [], captures: []))
+            top = loadNode(member, at: Place(keys: [], captures: []))
         }
         if !hasRules { report(offset + 1, "Expected 'rules' property.") }
         return top
@@ -102,12 +103,13 @@ struct RulesLoader {
         return false
     }
 
-    private mutating func loadNode(_ value: FileValue, at place: Place) -> RuleNode? {
-        guard case .object(let members, _) = value else {
-            report(value.offset, "Expected '{'.")
+    private mutating func loadNode(_ member: FileMember, at place: Place) -> RuleNode? {
+        guard case .object(let members, _) = member.value else {
+            report(member.value.offset, "Expected '{'.")
             return nil
         }
         var rules: [RuleKind: Rule] = [:]
+        var syntax = NodeSyntax(keys: place.keys, offset: member.key.start)
         var literals: [RuleNode.Literal] = []
         var wildcard: (name: String, node: RuleNode?)?
         var indexes: [QuerySpec.Index] = []
@@ -115,7 +117,7 @@ struct RulesLoader {
         for member in members where isFirst(member, &seen) {
             let name = member.key.string
             if let kind = RulesLoader.kinds[name] {
-                rules[kind] = loadRule(member.value, kind, at: place)
+                rules[kind] = loadRule(member, kind, at: place, &syntax)
             } else if name == ".indexOn" {
                 indexes = loadIndexes(member.value)
             } else if name.hasPrefix("$") {
@@ -139,7 +141,8 @@ struct RulesLoader {
             validate: rules[.validate],
             literals: literals.sorted { $0.key < $1.key },
             wildcard: wildcard?.node,
-            indexes: indexes
+            indexes: indexes,
+            syntax: syntax
         )
     }
 
@@ -184,28 +187,34 @@ struct RulesLoader {
         } else if bare.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             report(member.key.start, "A key can't contain control characters.")
         }
-        return loadNode(member.value, at: place.child(name))
+        return loadNode(member, at: place.child(name))
     }
 
     private mutating func loadRule(
-        _ value: FileValue,
+        _ member: FileMember,
         _ kind: RuleKind,
-        at place: Place
+        at place: Place,
+        _ node: inout NodeSyntax
     ) -> Rule? {
+        let value = member.value
         let (line, column) = text.position(of: value.offset)
-        func rule(_ source: String, _ body: Rule.Body) -> Rule {
+        func rule(_ source: String, _ end: Int, _ body: Rule.Body) -> Rule {
             Rule(
                 kind: kind,
                 path: place.path,
                 captures: place.captures,
                 line: line,
                 column: column,
+                textRange: value.offset..<end,
                 source: source,
                 body: body
             )
         }
         switch value {
-        case .boolean(let constant, _): return rule("\(constant)", .constant(constant))
+        case .boolean(let constant, let offset):
+            node.rules[kind] = RuleSyntax(constant, at: offset, keyOffset: member.key.start)
+            let source = "\(constant)"
+            return rule(source, offset + source.utf8.count, .constant(constant))
         case .string(let source):
             var compiler = ExpressionCompiler(
                 source,
@@ -215,11 +224,17 @@ struct RulesLoader {
             let program = compiler.compileRule()
             faults.append(contentsOf: compiler.faults)
             warnings.append(contentsOf: compiler.warnings)
-            guard let program else { return nil }
+            guard let program, let syntax = compiler.syntax else { return nil }
+            let end = source.offsets[source.scalars.count]
+            node.rules[kind] = RuleSyntax(
+                expression: syntax,
+                source: source,
+                keyOffset: member.key.start
+            )
             if case .boolean(let constant) = program.operations[Int(program.entry.number)] {
-                return rule(source.string, .constant(constant))
+                return rule(source.string, end, .constant(constant))
             }
-            return rule(source.string, .program(program))
+            return rule(source.string, end, .program(program))
         case .object, .array, .number, .null:
             report(
                 value.offset,

@@ -20,6 +20,16 @@ struct RulesText: Sendable {
         lineStarts = starts
     }
 
+    /// How many lines there are; a last one without characters counts.
+    var lineCount: Int { lineStarts.count }
+
+    /// The scalars as a string.
+    var string: String {
+        var string = String.UnicodeScalarView()
+        string.append(contentsOf: scalars)
+        return String(string)
+    }
+
     /// Line and column of a scalar, both from 1; O(log lines).
     func position(of offset: Int) -> (line: Int, column: Int) {
         var low = 0
@@ -30,6 +40,25 @@ struct RulesText: Sendable {
         }
         return (low + 1, offset - lineStarts[low] + 1)
     }
+
+    /// A line, counted from 1, without its end; empty where there is none.
+    fileprivate func line(_ number: Int) -> ArraySlice<Unicode.Scalar> {
+        guard lineStarts.indices.contains(number - 1) else { return [] }
+        let rest = scalars[lineStarts[number - 1]...]
+        return rest.prefix { $0 != "\n" && $0 != "\r" }
+    }
+}
+
+/// The lines of a rules text as faults count them, to be shown beside them.
+package struct RulesLines: Sendable {
+    private let text: RulesText
+
+    package init(_ text: String) {
+        self.text = RulesText(text)
+    }
+
+    /// A line, counted from 1, without its end; empty where there is none.
+    package subscript(number: Int) -> ArraySlice<Unicode.Scalar> { text.line(number) }
 }
 
 /// The content of a JSON string with the place of each of its scalars in the file.

@@ -23,7 +23,7 @@ struct Pattern: Sendable {
     init(
         _ scalars: ArraySlice<Unicode.Scalar>,
         ignoresCase: Bool,
-        warnings: inout [PlacedFault]
+        warnings: inout [PlacedWarning]
     ) throws(PlacedFault) {
         var parser = PatternParser(scalars, ignoresCase: ignoresCase)
         let node = try parser.parse()
@@ -142,6 +142,8 @@ struct Pattern: Sendable {
         var next = StateList(count: program.states.count)
         var visited = open.add(0, program)
         var offset = 0
+        // The lists are made anew for each text; clearing marks costs less than visiting states.
+        visitsLeft -= 16 + program.states.count / 4 + visited
         while true {
             if open.hasMatch, !isAnchoredAtEnd { return true }
             if offset == text.count { return open.hasMatch }

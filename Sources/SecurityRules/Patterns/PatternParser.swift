@@ -27,7 +27,7 @@ struct PatternParser {
     /// The sets that the pattern names.
     private(set) var sets: [ScalarSet] = []
     /// Things that load and rarely mean what was meant.
-    private(set) var warnings: [PlacedFault] = []
+    private(set) var warnings: [PlacedWarning] = []
 
     /// Reads the body of a literal; offsets of faults are offsets of `scalars`.
     init(_ scalars: ArraySlice<Unicode.Scalar>, ignoresCase: Bool) {
@@ -60,7 +60,8 @@ struct PatternParser {
         if offset < end { throw fault("Unmatched ')' in regular expression.") }
         if case .alternatives = node, isAnchoredAtStart || isAnchoredAtEnd {
             warnings.append(
-                PlacedFault(
+                PlacedWarning(
+                    code: .regexAlternatives,
                     offset: start,
                     message: "Anchors apply to the whole pattern, not to one alternative.",
                     hint: "Group the alternatives: /^(a|b)$/."
@@ -146,7 +147,8 @@ struct PatternParser {
         var leading: PatternNode?
         if peek == "?" {
             warnings.append(
-                PlacedFault(
+                PlacedWarning(
+                    code: .regexGroup,
                     offset: offset,
                     message: "A '?' that opens a group is the character itself.",
                     hint: "There are no lookarounds and no non-capturing groups."

@@ -6,6 +6,13 @@ package struct CommandOutcome: Sendable, Equatable {
     package var errors: String
     package var exitCode: Int32
 
+    /// Gathers what is to be said.
+    package init(output: String, errors: String, exitCode: Int32) {
+        self.output = output
+        self.errors = errors
+        self.exitCode = exitCode
+    }
+
     /// Done: exit code 0.
     package static func done(_ output: String, errors: String = "") -> CommandOutcome {
         CommandOutcome(output: output, errors: errors, exitCode: 0)

@@ -1,0 +1,37 @@
+import Glibc
+
+/// What a command reads whole: a file, a pipe, a device or standard input.
+package enum InputFile {
+    /// Reads what stands at `path`, at most `byteLimit` bytes of it; `-` is standard input.
+    ///
+    /// Waits for whoever writes into a pipe. Throws: `isFolder`, `tooLarge`, or `system`.
+    package static func read(_ path: String, byteLimit: Int) throws(FileError) -> [UInt8] {
+        guard path != "-" else {
+            return try readAll(STDIN_FILENO, "standard input", byteLimit: byteLimit)
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(call: "open", path: path, code: errno) }
+        defer { close(descriptor) }
+        return try readAll(descriptor, path, byteLimit: byteLimit)
+    }
+
+    private static func readAll(
+        _ descriptor: Int32,
+        _ name: String,
+        byteLimit: Int,
+    ) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EISDIR { throw .isFolder(path: name) }
+            guard count >= 0 else { throw .system(call: "read", path: name, code: errno) }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= byteLimit else {
+                throw .tooLarge(path: name, byteLimit: byteLimit)
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// What is noticed while rules are loaded, or while their comments are read.
+extension Lint {
+    static let loaderLints = [regexAlternatives, regexGroup, mixedOrder, unusedAllow]
+
+    private static let regexAlternatives = Lint(
+        code: .regexAlternatives,
+        summary: "Anchors beside alternatives that no brackets hold together.",
+        reason: """
+            In /^a|b$/ other engines read 'begins with a, or ends with b'. Here anchors belong to the whole pattern, and it is not documented what \
+            production does. Brackets leave no doubt.
+            """,
+        wrong: """
+            { "rules": { "$k": { ".read": "$k.matches(/^a|b$/)" } } }
+            """,
+        right: """
+            { "rules": { "$k": { ".read": "$k.matches(/^(a|b)$/)" } } }
+            """,
+        find: nil
+    )
+
+    private static let regexGroup = Lint(
+        code: .regexGroup,
+        summary: "A group that begins with a question mark.",
+        reason: """
+            There are no lookarounds and no non-capturing groups: the question mark is the character itself, so (?:a) takes '?:a'.
+            """,
+        wrong: """
+            { "rules": { "$k": { ".read": "$k.matches(/^(?:a|b)$/)" } } }
+            """,
+        right: """
+            { "rules": { "$k": { ".read": "$k.matches(/^(a|b)$/)" } } }
+            """,
+        find: nil
+    )
+
+    private static let mixedOrder = Lint(
+        code: .mixedOrder,
+        summary: "A number and a string are ordered, which always fails.",
+        reason: """
+            Only numbers with numbers and strings with strings have an order. Anything else fails and ends the rule, which then grants nothing.
+            """,
+        wrong: """
+            { "rules": { "$k": { ".read": "$k.length < '5' && auth != null" } } }
+            """,
+        right: """
+            { "rules": { "$k": { ".read": "$k.length < 5 && auth != null" } } }
+            """,
+        find: nil
+    )
+
+    private static let unusedAllow = Lint(
+        code: .unusedAllow,
+        summary: "A comment that silences nothing.",
+        reason: """
+            A 'hearth:allow' comment that names no code, an unknown one, or one that is not warned of at that place, hides the next \
+            mistake there. This warning cannot be silenced.
+            """,
+        wrong: """
+            {
+              "rules": {
+                // hearth:allow open-root
+                ".read": false
+              }
+            }
+            """,
+        right: """
+            {
+              "rules": {
+                ".read": false
+              }
+            }
+            """,
+        find: nil
+    )
+}

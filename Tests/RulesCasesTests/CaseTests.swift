@@ -1,0 +1,80 @@
+import Foundation
+import RulesCases
+import SecurityRules
+import Testing
+
+/// A case of a file, with the rules that judge it.
+struct JudgedCase: Sendable, CustomTestStringConvertible {
+    let example: RuleCase
+    let rules: LoadedRules
+
+    var testDescription: String { example.name }
+
+    private static let package = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The cases of a file in which each brings its rules.
+    static func conformance(_ file: String) throws -> [JudgedCase] {
+        try load(package.appending(path: "Tests/SecurityRulesTests/Specs/\(file)"), shared: nil)
+    }
+
+    /// The cases of every sample under `rules/`, each with the rules file beside it.
+    static func samples() throws -> [JudgedCase] {
+        let folder = package.appending(path: "rules")
+        let suffix = ".cases.json"
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+        return try files.filter { $0.hasSuffix(suffix) }.sorted().flatMap { file in
+            let rules = folder.appending(path: file.dropLast(suffix.count) + ".json")
+            let text = try String(contentsOf: rules, encoding: .utf8)
+            return try load(folder.appending(path: file), shared: try Ruleset.load(text))
+        }
+    }
+
+    private static func load(_ url: URL, shared: Ruleset?) throws -> [JudgedCase] {
+        let file = try CaseFile.read([UInt8](Data(contentsOf: url)))
+        return try file.cases.map { example in
+            let rules = file.rules(of: example, shared: shared.map { .success($0) })
+            return JudgedCase(example: example, rules: try #require(rules))
+        }
+    }
+}
+
+@Suite("cases of rules, data and a request")
+struct CaseTests {
+    @Test(
+        "a conformance case comes out as written",
+        arguments: try JudgedCase.conformance("rules-cases.json")
+    )
+    func conformance(_ judged: JudgedCase) { check(judged) }
+
+    @Test(
+        "a case of our own comes out as written",
+        arguments: try JudgedCase.conformance("rules-own-cases.json")
+    )
+    func own(_ judged: JudgedCase) { check(judged) }
+
+    @Test(
+        "a case of a sample under rules/ comes out as written",
+        arguments: try JudgedCase.samples()
+    )
+    func sample(_ judged: JudgedCase) { check(judged) }
+
+    @Test("there are samples with cases")
+    func samplesExist() throws {
+        #expect(try JudgedCase.samples().count >= 18)
+    }
+
+    /// What is recorded changes neither the verdict nor who decides.
+    private func check(_ judged: JudgedCase) {
+        for recording: Recording in [[], .trace, .values, [.values, .paths]] {
+            let outcome = judged.example.run(under: judged.rules, recording: recording)
+            #expect(outcome.problems == [], "\(recording): \(outcome.explanation ?? "")")
+        }
+        let outcome = judged.example.run(under: judged.rules)
+        guard let decision = outcome.decision else { return }
+        // Whatever is decided can be explained.
+        let text = outcome.explanation ?? ""
+        #expect(text.contains(decision.isAllowed ? " allowed: " : " refused: "))
+        #expect(text.utf8.count <= RulesLimits.explanationByteCount)
+    }
+}
