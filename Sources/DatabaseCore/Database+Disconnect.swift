@@ -20,7 +20,9 @@ extension Database {
             return .refused(.failed, text)
         }
         let time = commitTime(now)
-        for entry in entries where !isAllowed(entry, as: session.identity, at: time) {
+        for entry in entries {
+            let requester = Requester(session, .onDisconnect)
+            if isAllowed(entry, for: requester, at: time, &effects) { continue }
             return .refused(.permissionDenied, "Permission denied")
         }
         var operations: [CommitOperation] = []
@@ -94,10 +96,11 @@ extension Database {
     func runOnDisconnect(_ session: SessionID, now: Timestamp, _ effects: inout [Effect]) {
         guard let state = takeDisconnect(of: session) else { return }
         let time = commitTime(now)
+        let requester = Requester(state.identity, .ended, .atDisconnect)
         var entries: [MergeEntry] = []
         for (target, draft) in state.writes.writes {
             let entry = MergeEntry(target: target, draft: draft)
-            if isAllowed(entry, as: state.identity, at: time) {
+            if isAllowed(entry, for: requester, at: time, &effects) {
                 entries.append(entry)
             } else {
                 let path = target.path.description
@@ -116,10 +119,15 @@ extension Database {
         return state
     }
 
-    private func isAllowed(_ entry: MergeEntry, as identity: Identity, at time: Timestamp) -> Bool {
-        if identity.isAdmin { return true }
+    private func isAllowed(
+        _ entry: MergeEntry,
+        for requester: Requester,
+        at time: Timestamp,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        if requester.identity.isAdmin { return true }
         let (newRoot, _) = resolve([entry], at: time)
-        let decision = judgeWrite([entry], newRoot: newRoot, as: identity, at: time)
+        let decision = judgeWrite([entry], newRoot: newRoot, for: requester, at: time, &effects)
         return decision?.isAllowed ?? true
     }
 

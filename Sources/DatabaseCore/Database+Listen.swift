@@ -46,11 +46,15 @@ extension Database {
 
     /// Registers a listen. Its view is of the present tree, and so was the rules' verdict: what the
     /// caller tells the client of the present must be told before the next commit.
+    ///
+    /// `requester` is who asks the rules, if it is not the session.
     func register(
         _ request: ListenRequest,
         _ session: Session,
         id: ListenID,
+        for requester: Requester? = nil,
         now: Timestamp,
+        _ effects: inout [Effect],
     ) -> ListenOutcome {
         if session.listens.count >= Limits.listensPerSession {
             return .refused("More than \(Limits.listensPerSession) listens on one connection")
@@ -58,7 +62,15 @@ extension Database {
         if listens.count >= Limits.listensPerDatabase {
             return .refused("More than \(Limits.listensPerDatabase) listens on one database")
         }
-        let decision = judgeRead(request.path, request.query, as: session.identity, now: now)
+        var requester = requester ?? Requester(session, .listen)
+        requester.isPreliminary = waits(for: request)
+        let decision = judgeRead(
+            request.path,
+            request.query,
+            for: requester,
+            now: now,
+            &effects
+        )
         guard decision?.isAllowed ?? true else { return .denied }
         let isIndexed = isIndexed(request.query.index, at: request.path)
         if case .serverSent = request.encoding, !isIndexed,
@@ -90,12 +102,14 @@ extension Database {
     func read(
         _ path: Path,
         _ query: QuerySpec,
-        as identity: Identity,
-        now: Timestamp
+        for requester: Requester,
+        now: Timestamp,
+        _ effects: inout [Effect]
     ) -> ReadOutcome {
-        if let decision = judgeRead(path, query, as: identity, now: now), !decision.isAllowed {
-            return .denied
-        }
+        var requester = requester
+        requester.isPreliminary = waits(toRead: path, query)
+        let decision = judgeRead(path, query, for: requester, now: now, &effects)
+        if let decision, !decision.isAllowed { return .denied }
         if !isIndexed(query.index, at: path), let text = query.missingIndexText(at: path) {
             return .notIndexed(text)
         }
@@ -188,6 +202,38 @@ extension Database {
     }
 
     /// The view that equal listens share, made if there is none.
+    /// Whether a listen, if it may be, has to wait for an index.
+    private func waits(for request: ListenRequest) -> Bool {
+        guard notesDecisions, let order = request.encoding.indexOrder(of: request.query) else {
+            return false
+        }
+        let key = ViewKey(query: request.query, encoding: request.encoding)
+        if watched[request.path]?.view(of: key) != nil { return false }
+        if case .serverSent = request.encoding, !isIndexed(request.query.index, at: request.path),
+            request.query.missingIndexText(at: request.path) != nil
+        {
+            return false
+        }
+        return waits(for: IndexNeed(path: request.path, order: order))
+    }
+
+    /// The same for a read.
+    private func waits(toRead path: Path, _ query: QuerySpec) -> Bool {
+        if !notesDecisions || query.loadsEverything || !query.usesIndex { return false }
+        if !isIndexed(query.index, at: path), query.missingIndexText(at: path) != nil {
+            return false
+        }
+        return waits(for: IndexNeed(path: path, order: query.index))
+    }
+
+    private func waits(for need: IndexNeed) -> Bool {
+        if let kept = indexes[need] { return kept.ready == nil }
+        return root.descendant(at: need.path).childCount > childrenIndexedAtOnce
+    }
+
+    /// Whether anybody counts what the rules allow.
+    private var notesDecisions: Bool { inspection == .all || shadow != nil }
+
     private func view(for request: ListenRequest, now: Timestamp) -> ViewOutcome {
         let key = ViewKey(query: request.query, encoding: request.encoding)
         if let view = watched[request.path]?.view(of: key) {

@@ -4,23 +4,29 @@ import Queries
 
 /// What observers of the plain event protocol are told.
 extension Database {
-    /// Tells an observer the events that lead to the present, from what it was told before or from nothing.
-    func tellPresent(
-        _ listen: Listen,
-        since told: ShownChildren?,
-        _ effects: inout [Effect]
-    ) {
-        let view = listen.view
-        let node = root.descendant(at: view.node.path)
-        guard case .events(let events, let isExport) = view.encoding,
-            let observer = listen.number, let shown = view.shownChildren(of: node)
-        else { preconditionFailure("an observer follows children") }
-        let sweep = EventSweep(events, from: told, to: shown)
+    /// Tells an observer the events that lead from nothing to the present.
+    func tellPresent(_ listen: Listen, _ effects: inout [Effect]) {
+        guard let observer = listen.number else { preconditionFailure("an observer has an id") }
         let receiver = NumberedReceiver(
             connection: listen.session.connection,
             number: observer
         )
-        tell(sweep, isExport, [receiver], &effects)
+        tellPresent(listen.view, since: nil, [receiver], &effects)
+    }
+
+    /// Tells observers the events that lead to the present, from what they were told before or from nothing.
+    func tellPresent(
+        _ view: View,
+        since told: ShownChildren?,
+        _ receivers: [NumberedReceiver],
+        _ effects: inout [Effect]
+    ) {
+        let node = root.descendant(at: view.node.path)
+        guard case .events(let events, let isExport) = view.encoding,
+            let shown = view.shownChildren(of: node)
+        else { preconditionFailure("an observer follows children") }
+        let sweep = EventSweep(events, from: told, to: shown)
+        tell(sweep, isExport, receivers, &effects)
     }
 
     /// Tells observers what one step changed in their view.

@@ -11,10 +11,20 @@ struct Write {
     let identity: Identity
     /// The session that asked, whose own listens hear of the commit before the answer leaves.
     let writer: Session?
+    /// The request that asked, of no session.
+    var request: RequestID?
     /// Bytes that it may touch: of what it writes and of what it replaces, as the log encodes them.
     var byteLimit: Int?
     /// Whether it counts only if the client saw what is there.
     var isTransaction = false
+
+    /// Who asks the rules for it.
+    var requester: Requester {
+        let operation: DecisionRecord.Operation =
+            if isTransaction { .transaction } else { base == nil ? .set : .update }
+        if let writer { return Requester(identity, .session(writer), operation) }
+        return Requester(identity, request.map { .request($0) } ?? .ended, operation)
+    }
 
     static func put(
         _ target: WriteTarget,
@@ -69,7 +79,7 @@ extension Database {
         if let refusal = refusal(of: write) { return .refused(refusal) }
         let time = commitTime(now)
         let (newRoot, changes) = resolve(write.entries, at: time)
-        let decision = judgeWrite(write.entries, newRoot: newRoot, as: write.identity, at: time)
+        let decision = judge(write, newRoot: newRoot, at: time, &effects)
         if let decision, !decision.isAllowed { return .denied(decision) }
         if let limit = write.byteLimit, touchesMore(than: limit, changes) {
             return .refused(.tooLarge)
@@ -152,11 +162,12 @@ extension Database {
         all.append(contentsOf: operations)
         let payload = CommitPayload(all)
         if payload.byteCount > commitByteLimit { return false }
-        append(payload, at: time, &effects)
+        let told = ToldTree(root: root, number: number)
         let oldRoot = root
+        append(payload, at: time, &effects)
         root = newRoot
         if rechecksOnData {
-            judgeAgain(touching: differing, old: oldRoot, writer: writer, now: time, &effects)
+            judgeAgain(touching: differing, told: told, writer: writer, now: time, &effects)
         }
         push(differing, base: base, old: oldRoot, &effects)
         for change in differing where change.old.isLarge(from: Limits.nodesReleasedAtOnce) {

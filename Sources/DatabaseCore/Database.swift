@@ -17,6 +17,8 @@ final class Database {
     var ownRules: Ruleset?
     var defaultRules: Ruleset
     var settings = DatabaseSettings()
+    /// Rules that are tried beside those in force; nil while none are.
+    var shadow: ShadowRules?
     /// On-disconnect writes of live sessions and of those that ended with the process.
     var disconnects: [SessionID: DisconnectState] = [:]
 
@@ -32,11 +34,16 @@ final class Database {
     /// Sessions that are over and have listens left, oldest first. A listen does not hold its session.
     var leaving: [(session: Session, listens: ArraySlice<Listen>)] = []
     /// Listens that await a verdict, oldest first.
-    var held: [ListenID] = []
+    var held: ArraySlice<ListenID> = []
     /// Whether every operation is told to somebody who watches.
     var isProfiled = false
     /// Counts what is sent while a commit is told to listeners and somebody watches.
     var tally: BroadcastTally?
+    /// Which decisions of the rules are told.
+    var inspection: InspectionLevel
+    /// What decisions under the rules in force have consulted while all were told.
+    var coverage: (rules: Ruleset, counts: Coverage)?
+    var refusalCounts = RefusalCounts()
     private var outbox = Outbox(flushedThrough: .zero)
 
     /// The sum of `byteCount` over `disconnects`.
@@ -54,6 +61,8 @@ final class Database {
 
     /// Whether listens are judged again when data that their rule looked at changes.
     let rechecksOnData: Bool
+    /// Whether clients are told why the rules refuse them, while refusals are inspected.
+    let explainsRefusals: Bool
     /// Bytes of one commit.
     let commitByteLimit: Int
     /// Children of the largest node whose index is built at once.
@@ -63,6 +72,8 @@ final class Database {
         self.id = id
         self.defaultRules = defaultRules
         rechecksOnData = policy.rechecksOnData
+        inspection = policy.inspection
+        explainsRefusals = policy.explainsRefusals
         commitByteLimit = policy.commitByteCount
         childrenIndexedAtOnce = policy.childrenIndexedAtOnce
     }
@@ -92,6 +103,12 @@ final class Database {
         to session: Session,
         _ effects: inout [Effect]
     ) {
+        var reply = reply
+        if case .refused(let error) = reply, error.code == .permissionDenied,
+            let explanation = session.takeExplanation()
+        {
+            reply = .refused(EventError(.permissionDenied, explanation))
+        }
         let message: OutgoingMessage
         if let request, reply.isLarge {
             message = .event(StreamedEvent.reply(request, reply))

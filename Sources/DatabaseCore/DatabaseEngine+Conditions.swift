@@ -56,12 +56,14 @@ extension DatabaseEngine {
         if condition == current {
             return .performed(perform(write, database, now, &effects))
         }
-        guard database.allows(write, now: now) else {
+        guard database.allows(write, now: now, &effects) else {
             counts.refusedWrites += 1
             return .denied
         }
         let path = write.entries[0].target.path
-        let outcome = database.read(path, .everything, as: write.identity, now: now)
+        let source = write.requester.source
+        let requester = Requester(write.identity, source, .read)
+        let outcome = database.read(path, .everything, for: requester, now: now, &effects)
         if case .value = outcome { return .mismatch }
         counts.refusedReads += 1
         return .denied
@@ -81,7 +83,7 @@ extension DatabaseEngine {
             return
         }
         // Nobody has a large node hashed who may not write it.
-        guard database.allows(put.write, now: now) else {
+        guard database.allows(put.write, now: now, isPreliminary: true, &effects) else {
             counts.refusedWrites += 1
             database.emit(.respond(id, .permissionDenied), &effects)
             return
@@ -208,18 +210,23 @@ extension Database {
         return target.isPriority ? node.priority : node
     }
 
-    /// Whether the rules allow to read all there is at a place.
-    func mayRead(_ path: Path, as identity: Identity, _ now: Timestamp) -> Bool {
-        if case .value = read(path, .everything, as: identity, now: now) { return true }
-        return false
-    }
-
     /// Whether the rules allow a write, which is not done.
-    func allows(_ write: Write, now: Timestamp) -> Bool {
+    func allows(
+        _ write: Write,
+        now: Timestamp,
+        isPreliminary: Bool = false,
+        _ effects: inout [Effect]
+    ) -> Bool {
         if write.identity.isAdmin { return true }
         let time = commitTime(now)
         let (newRoot, _) = resolve(write.entries, at: time)
-        let decision = judgeWrite(write.entries, newRoot: newRoot, as: write.identity, at: time)
+        let decision = judge(
+            write,
+            newRoot: newRoot,
+            at: time,
+            isPreliminary: isPreliminary,
+            &effects
+        )
         return decision?.isAllowed ?? true
     }
 }
@@ -229,8 +236,8 @@ extension Response {
     fileprivate var takesTag: Bool {
         switch self {
         case .value, .written, .merged, .pushed: true
-        case .mismatch, .streaming, .rules, .settings, .done, .simulated, .mayProfile, .mayBackUp,
-            .databases,
+        case .mismatch, .streaming, .rules, .settings, .rulesHistory, .rulesPut, .rulesMismatch,
+            .shadow, .done, .simulated, .mayProfile, .mayBackUp, .mayInspect, .coverage, .databases,
             .status, .permissionDenied, .notIndexed,
             .badCredential, .unknownDatabase, .refused:
             false
@@ -243,8 +250,8 @@ extension Response {
         case .written(let node, _): .written(node, tag)
         case .merged(let entries, _): .merged(entries, tag)
         case .pushed(let key, _): .pushed(key, tag)
-        case .mismatch, .streaming, .rules, .settings, .done, .simulated, .mayProfile, .mayBackUp,
-            .databases,
+        case .mismatch, .streaming, .rules, .settings, .rulesHistory, .rulesPut, .rulesMismatch,
+            .shadow, .done, .simulated, .mayProfile, .mayBackUp, .mayInspect, .coverage, .databases,
             .status, .permissionDenied, .notIndexed,
             .badCredential, .unknownDatabase, .refused:
             self

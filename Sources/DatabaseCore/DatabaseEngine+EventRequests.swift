@@ -110,7 +110,7 @@ extension DatabaseEngine {
             number: observation.id,
             encoding: .events(observation.events, isExport: observation.isExport),
         )
-        let outcome = database.register(asked, session, id: nextListen(), now: now)
+        let outcome = database.register(asked, session, id: nextListen(), now: now, &effects)
         database.profile(asked, outcome, &effects)
         switch outcome {
         case .denied:
@@ -124,7 +124,7 @@ extension DatabaseEngine {
             wait(for: need, in: database, .message(.events(request), session), &effects)
             return nil
         case .registered(let listen, let isIndexed):
-            database.tellPresent(listen, since: nil, &effects)
+            database.tellPresent(listen, &effects)
             return .observing(warning: isIndexed ? nil : .noIndex)
         }
     }
@@ -140,7 +140,8 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) -> EventReply? {
         let database = session.database
-        let outcome = database.read(path, query, as: session.identity, now: now)
+        let requester = Requester(session, .read)
+        let outcome = database.read(path, query, for: requester, now: now, &effects)
         database.profile(.read, path, query, outcome, &effects)
         switch outcome {
         case .mustWait(let need):
@@ -293,7 +294,9 @@ extension EventReply {
 extension RequestRefusal {
     fileprivate var eventCode: EventErrorCode {
         switch self {
-        case .noSpace, .logBehind, .busy, .changing, .unknownRuleset, .tooManyListens: .unavailable
+        case .noSpace, .logBehind, .busy, .changing, .unknownRuleset, .unusableRuleset,
+            .tooManyListens:
+            .unavailable
         case .tooDeep: .tooDeep
         case .tooManyEntries: .tooManyWrites
         case .tooLarge: .tooBig

@@ -27,7 +27,7 @@ extension DatabaseEngine {
             number: tag,
             encoding: .wire,
         )
-        let outcome = database.register(asked, session, id: nextListen(), now: now)
+        let outcome = database.register(asked, session, id: nextListen(), now: now, &effects)
         database.profile(asked, outcome, &effects)
         switch outcome {
         case .denied:
@@ -85,7 +85,7 @@ extension DatabaseEngine {
     ) {
         let database = session.database
         let listen = waited.listen
-        guard database.isStillAllowed(listen, now: now) else {
+        guard database.isStillAllowed(listen, now: now, &effects) else {
             counts.refusedReads += 1
             database.remove(listen)
             let refusal = ReplyBody.refused(.permissionDenied, "Permission denied")

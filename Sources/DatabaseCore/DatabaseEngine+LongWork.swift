@@ -37,6 +37,16 @@ extension DatabaseEngine {
             hashed(request, hash, now, &effects)
             return
         }
+        if let (request, database) = inquiringSimulations.removeValue(forKey: inquiry) {
+            var response = Response.refused(.busy)
+            if case .simulated(let answer) = result { response = .simulated(answer) }
+            database.emit(.respond(request, response), &effects)
+            return
+        }
+        if let request = inquiringLabels.removeValue(forKey: inquiry) {
+            loaded(result, for: request, now, &effects)
+            return
+        }
         guard let session = inquiringSessions.removeValue(forKey: inquiry) else { return }
         if case .comparison(inquiry, let listen) = session.waiting {
             session.waiting = nil

@@ -103,8 +103,9 @@ extension DatabaseEngine {
             let outcome = database.read(
                 target.path,
                 target.query,
-                as: session.identity,
-                now: now
+                for: Requester(session, .read),
+                now: now,
+                &effects
             )
             database.profile(.read, target.path, target.query, outcome, &effects)
             if case .mustWait(let need) = outcome {
@@ -298,6 +299,8 @@ extension RequestRefusal {
             "The data changes faster than it can be compared."
         case .unknownRuleset:
             "There is no stored ruleset with this identifier."
+        case .unusableRuleset:
+            "The stored ruleset does not load in this version of the server: store it anew."
         }
     }
 
@@ -305,7 +308,7 @@ extension RequestRefusal {
     package var isPassing: Bool {
         switch self {
         case .noSpace, .logBehind, .busy, .changing, .tooManyListens: true
-        case .tooDeep, .tooManyEntries, .tooLarge, .unknownRuleset: false
+        case .tooDeep, .tooManyEntries, .tooLarge, .unknownRuleset, .unusableRuleset: false
         }
     }
 }

@@ -17,6 +17,7 @@ extension DatabaseEngine {
     package func recovered(now: Timestamp, effects: inout [Effect]) {
         for database in sortedDatabases {
             database.recovered()
+            database.renewShadow(now: now)
             for session in database.disconnects.keys.sorted() {
                 database.runOnDisconnect(session, now: now, &effects)
             }
@@ -41,6 +42,8 @@ extension DatabaseEngine {
                     $0 + ($1.ready?.entryCount ?? 0)
                 },
                 hasOwnRules: database.ownRules != nil,
+                shadow: database.shadow?.report.totals ?? ShadowTotals(),
+                refusalCounts: database.refusalCounts,
             )
         }
     }
@@ -64,4 +67,7 @@ package struct DatabaseSummary: Sendable {
     package let indexCount: Int
     package let indexEntryCount: Int
     package let hasOwnRules: Bool
+    /// What the shadow rules have found, if there are any.
+    package let shadow: ShadowTotals
+    package let refusalCounts: RefusalCounts
 }

@@ -66,7 +66,8 @@ extension DatabaseEngine {
         }
         switch request.operation {
         case .get(let target, let query, let tagUse):
-            let outcome = database.read(target.path, query, as: identity, now: now)
+            let requester = Requester(identity, .request(id), .read)
+            let outcome = database.read(target.path, query, for: requester, now: now, &effects)
             database.profile(.restRead, target.path, query, outcome, &effects)
             switch outcome {
             case .mustWait(let need):
@@ -95,19 +96,31 @@ extension DatabaseEngine {
             database.emit(.respond(id, refusal), &effects)
         case .put, .push, .merge:
             write(request, id, as: identity, database, now, &effects)
-        case .getRules, .putRules, .getSettings, .putSetting, .storeRuleset, .labelRulesets,
-            .simulate, .profile, .backUp, .databases, .status:
+        case .simulate(let simulation):
+            if isAdmin { return simulate(simulation, id, database, now, &effects) }
+            database.emit(.respond(id, .permissionDenied), &effects)
+        case .labelRulesets(let labels, let author):
+            if isAdmin {
+                let asked = LabelRequest(id: id, labels: labels, author: author, database: database)
+                return label(asked, now, &effects)
+            }
+            database.emit(.respond(id, .permissionDenied), &effects)
+        case .getRules, .putRules, .getRulesHistory, .getSettings, .putSetting, .storeRuleset,
+            .shadow, .profile, .inspect, .setInspection, .coverage,
+            .backUp, .databases, .status:
             var response = Response.permissionDenied
             if isAdmin { response = administer(request.operation, database, now, &effects) }
             database.emit(.respond(id, response), &effects)
         }
     }
 
-    /// The database of a request. Reading one that is not there yet reads an empty one and leaves nothing behind.
+    /// The database of a request. Reading one that is not there yet reads an empty one and leaves
+    /// nothing behind; nor does taking away its rules.
     private func database(for request: Request) -> Database? {
         let id = request.database
         switch request.operation {
-        case .get, .getRules, .getSettings, .simulate:
+        case .get, .getRules, .putRules(nil, _), .getRulesHistory, .getSettings, .shadow, .simulate,
+            .inspect, .setInspection, .coverage:
             return databases[id] ?? (policy.createsDatabases ? makeDatabase(id) : nil)
         default:
             return database(id)
@@ -129,6 +142,7 @@ extension DatabaseEngine {
         case .put(let target, let draft, let condition, let tagUse):
             var write = Write.put(target, draft, as: identity, by: nil)
             write.byteLimit = limit.byteCount
+            write.request = id
             if let condition {
                 let conditional = ConditionalPut(write: write, condition: condition, tagUse: tagUse)
                 put(conditional, id, database, now, &effects)
@@ -140,12 +154,14 @@ extension DatabaseEngine {
             let target = WriteTarget(path: path.appending(key), isPriority: false)
             var write = Write.put(target, draft, as: identity, by: nil)
             write.byteLimit = limit.byteCount
+            write.request = id
             var response = response(to: perform(write, database, now, &effects), of: write)
             if case .written = response { response = .pushed(key, nil) }
             answer(id, response, tagUse, of: database.node(at: target), database, &effects)
         case .merge(let base, let entries, let tagUse):
             var write = Write(entries: entries, base: base, identity: identity, writer: nil)
             write.byteLimit = limit.byteCount
+            write.request = id
             let response = response(to: perform(write, database, now, &effects), of: write)
             let node = database.root.descendant(at: base)
             // The tag tells of what was not written, too.
@@ -177,33 +193,50 @@ extension DatabaseEngine {
     ) -> Response {
         switch operation {
         case .getRules: .rules(database.rules)
-        case .putRules(let rules, let isDryRun):
-            putRules(rules, isDryRun, database, now, &effects)
+        case .putRules(let rules, let change):
+            putRules(rules, change, database, now, &effects)
+        case .getRulesHistory: .rulesHistory(database.rulesVersions)
         case .getSettings: .settings(database.settings)
         case .putSetting(let setting): put(setting, database, now, &effects)
         case .storeRuleset(let id, let rules): store(rules, as: id, database, now, &effects)
-        case .labelRulesets(let labels): label(labels, database, now, &effects)
-        case .simulate(let simulation): simulate(simulation, database, now)
+        case .shadow(let resets): shadow(of: database, resets: resets, now)
         case .profile: .mayProfile
+        case .inspect: .mayInspect
+        case .setInspection(let level): inspect(level)
+        case .coverage(let resets): coverage(of: database, resets: resets)
         case .backUp: .mayBackUp
         case .databases: .databases(existing)
         case .status: .status(summaries())
+        case .simulate, .labelRulesets: preconditionFailure("these may be worked out elsewhere")
         case .get, .stream, .put, .push, .merge: preconditionFailure("these are for everybody")
         }
     }
 
+    private func inspect(_ level: InspectionLevel) -> Response {
+        policy.inspection = level
+        for database in databases.values { database.inspection = level }
+        return .done
+    }
+
+    private func coverage(of database: Database, resets: Bool) -> Response {
+        let counts = database.countedCoverage
+        if resets { database.coverage = nil }
+        return .coverage(counts)
+    }
+
+    /// Has a request tried out on the tree as it is now, away from the loop: with all values recorded, and on
+    /// data that the request brings, it may take long.
     private func simulate(
-        _ request: SimulationRequest,
+        _ simulation: SimulationRequest,
+        _ id: RequestID,
         _ database: Database,
-        _ now: Timestamp
-    ) -> Response {
-        let rules = request.rules ?? database.rules
-        let root = request.data ?? database.root
-        let time = request.now ?? database.commitTime(now)
-        let outcome = rules.simulate(
-            request.operation,
-            RulesRequest(root: root, auth: request.auth, now: time)
-        )
-        return .simulated(outcome.decision, newData: outcome.newData)
+        _ now: Timestamp,
+        _ effects: inout [Effect],
+    ) {
+        let inquiry = nextInquiry()
+        inquiringSimulations[inquiry] = (id, database)
+        let time = database.commitTime(now)
+        let work = LongWork.simulate(simulation, under: database.rules, on: database.root, at: time)
+        effects.append(.work(inquiry, work))
     }
 }

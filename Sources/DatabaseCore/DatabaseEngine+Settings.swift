@@ -3,18 +3,32 @@ import SecurityRules
 
 /// Rules and other settings, which only admins see and change.
 extension DatabaseEngine {
-    /// Gives a database rules of its own, or takes them away, as a commit.
+    /// Gives a database rules of its own, or takes them away, as a commit with a version of its history.
+    ///
+    /// The very text in force is no change, and no commit.
     func putRules(
         _ rules: Ruleset?,
-        _ isDryRun: Bool,
+        _ change: RulesChange,
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) -> Response {
-        if isDryRun { return .done }
+        let present = database.rulesVersions.last
+        if let expected = change.expectedVersion, expected != present?.number ?? 0 {
+            return .rulesMismatch(present)
+        }
+        if change.isDryRun { return .done }
         if let refusal = logCondition.refusal { return .refused(refusal) }
-        let operation = rules.map { CommitOperation.setRules($0.text) } ?? .detachRules
-        return replaceOwnRules(rules, [operation], database, now, &effects)
+        if database.isInForce(rules?.text) {
+            database.ownRules = rules
+            database.renewShadow(now: now)
+        } else {
+            // The label names what is in force.
+            let isLabelled = database.settings.labels.stable != nil
+            let entries = isLabelled ? [DatabaseSettings.noStableLabel] : []
+            replaceOwnRules(rules, entries, by: change.author, database, now, &effects)
+        }
+        return .rulesPut(version: database.rulesVersions.last?.number ?? 0)
     }
 
     func put(
@@ -40,32 +54,18 @@ extension DatabaseEngine {
         return put(entries, database, now, &effects)
     }
 
-    /// Labels stored rulesets, and puts the one labelled `stable` in force.
-    func label(
-        _ labels: RulesetLabels,
-        _ database: Database,
-        _ now: Timestamp,
-        _ effects: inout [Effect]
-    ) -> Response {
-        for id in [labels.stable, labels.canary] {
-            if let id, database.settings.ruleset(id) == nil { return .refused(.unknownRuleset) }
-        }
-        let entries = DatabaseSettings.entries(of: labels)
-        guard let stable = labels.stable.flatMap({ database.settings.ruleset($0) }) else {
-            return put(entries, database, now, &effects)
-        }
-        if let refusal = logCondition.refusal { return .refused(refusal) }
-        let rules: Ruleset
-        do throws(RulesError) { rules = try Ruleset.load(stable.text) } catch {
-            preconditionFailure("a stored ruleset has been loaded before")
-        }
-        var operations = database.take(entries)
-        operations.append(.setRules(stable.text))
-        return replaceOwnRules(rules, operations, database, now, &effects)
+    /// What the shadow rules have found so far.
+    func shadow(of database: Database, resets: Bool, _ now: Timestamp) -> Response {
+        let none = ShadowReport(candidate: nil, since: database.commitTime(now))
+        let report = database.shadow?.report ?? none
+        if resets { database.shadow?.reset(now: database.commitTime(now)) }
+        return .shadow(report)
     }
 
-    private func put(
+    @discardableResult
+    func put(
         _ entries: [DatabaseSettings.Entry],
+        loaded: [Ruleset] = [],
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect],
@@ -73,21 +73,30 @@ extension DatabaseEngine {
         if let refusal = logCondition.refusal { return .refused(refusal) }
         database.append(database.take(entries), at: database.commitTime(now), &effects)
         counts.commits += 1
+        database.renewShadow(loaded, now: now)
         return .done
     }
 
-    private func replaceOwnRules(
+    /// Puts other rules in force, in one commit with `entries` and with the version that it makes.
+    func replaceOwnRules(
         _ rules: Ruleset?,
-        _ operations: [CommitOperation],
+        _ entries: [DatabaseSettings.Entry],
+        by author: String,
+        loaded: [Ruleset] = [],
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect],
-    ) -> Response {
-        database.append(operations, at: database.commitTime(now), &effects)
+    ) {
+        let time = database.commitTime(now)
+        var operations = database.take(entries)
+        operations += database.take(database.historyEntries(for: rules, by: author, at: time))
+        operations.append(rules.map { .setRules($0.text) } ?? .detachRules)
+        database.append(operations, at: time, &effects)
+        counts.commits += 1
         database.ownRules = rules
+        database.renewShadow(loaded, now: now)
         database.judgeAllAgain(now: now, &effects)
         effects.append(.note(.rulesReplaced(database.id)))
-        return .done
     }
 }
 

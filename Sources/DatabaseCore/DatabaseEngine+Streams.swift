@@ -38,7 +38,14 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) -> Response? {
         let database = session.database
-        let outcome = database.register(asked, session, id: nextListen(), now: now)
+        let outcome = database.register(
+            asked,
+            session,
+            id: nextListen(),
+            for: Requester(session.identity, .stream(id), .listen),
+            now: now,
+            &effects
+        )
         if case .registered = outcome { database.profile(.connect, .root, &effects) }
         database.profile(asked, outcome, &effects)
         switch outcome {

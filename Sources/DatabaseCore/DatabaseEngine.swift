@@ -17,6 +17,10 @@ package final class DatabaseEngine {
     var inquiringSessions: [InquiryID: Session] = [:]
     /// Requests that wait for the hash of a large node.
     var inquiringHashes: [InquiryID: HashedRequest] = [:]
+    /// Requests that wait for rulesets to be loaded.
+    var inquiringLabels: [InquiryID: LabelRequest] = [:]
+    /// Simulations that are worked out away from the loop.
+    var inquiringSimulations: [InquiryID: (request: RequestID, database: Database)] = [:]
     /// Indexes that are worked out elsewhere.
     var inquiringIndexes: [InquiryID: (database: Database, kept: KeptIndex)] = [:]
     /// Messages that have waited, to go on in turns; the oldest first.
@@ -78,6 +82,9 @@ package final class DatabaseEngine {
     /// Whether `Input.turn` has anything to do.
     package var hasWork: Bool { !portions.isEmpty || databases.values.contains(where: \.hasWork) }
 
+    /// Which decisions of the rules are told.
+    package var inspection: InspectionLevel { policy.inspection }
+
     // MARK: - Databases
 
     /// The database a client named: one that exists, or a new one where that is allowed.
@@ -116,6 +123,7 @@ package final class DatabaseEngine {
     ) {
         database.defaultRules = rules
         if database.ownRules != nil { return }
+        database.renewShadow(now: now)
         database.judgeAllAgain(now: now, &effects)
         effects.append(.note(.rulesReplaced(database.id)))
     }

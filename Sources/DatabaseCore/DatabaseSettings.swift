@@ -11,6 +11,9 @@ package struct DatabaseSettings: Sendable, Equatable {
     package internal(set) var labels = RulesetLabels()
     /// The oldest first; their number is bounded by `Limits.storedRulesets`.
     package internal(set) var rulesets: [StoredRuleset] = []
+    /// The rules that the database had of its own, the oldest first; the last one is in force. Bounded by
+    /// `Limits.rulesVersions` and `Limits.rulesVersionsByteCount`.
+    package internal(set) var versions: [RulesVersion] = []
 
     package init() {}
 
@@ -90,8 +93,12 @@ extension DatabaseSettings {
             entries.append(Self.entry(of: .strictTriggerValidation(isStrictInTriggers)))
         }
         entries += rulesets.map { Self.entry(of: $0) }
+        entries += versions.map(\.entry)
         return entries + Self.entries(of: labels).filter { !$0.text.isEmpty }
     }
+
+    /// What takes the label `stable` back.
+    static let noStableLabel: Entry = (stableName, "")
 
     static func entry(of setting: DatabaseSetting) -> Entry {
         switch setting {
@@ -128,6 +135,8 @@ extension DatabaseSettings {
             labels = RulesetLabels(stable: Self.label(entry.text), canary: labels.canary)
         case Self.canaryName:
             labels = RulesetLabels(stable: labels.stable, canary: Self.label(entry.text))
+        case let name where name.hasPrefix(RulesVersion.entryPrefix):
+            return takeVersion(entry)
         default:
             guard entry.name.hasPrefix(Self.rulesetPrefix) else { return false }
             let parts = entry.name.dropFirst(Self.rulesetPrefix.count)

@@ -25,6 +25,10 @@ package enum Effect: Sendable {
     indirect case note(Note)
     /// An operation was done, while somebody watches.
     indirect case profiled(DatabaseID, OperationRecord)
+    /// The rules decided, while decisions are inspected.
+    indirect case judged(DatabaseID, DecisionRecord)
+    /// Why a request is refused, ahead of its answer; for its client.
+    case explain(RequestID, String)
 }
 
 /// A message to a client.
@@ -105,9 +109,19 @@ package enum Response: Sendable {
     case mismatch(Node, EntityTag)
     case rules(Ruleset)
     case settings(DatabaseSettings)
+    /// The oldest first; the last one is in force.
+    case rulesHistory([RulesVersion])
+    /// The version of the rules that is in force now, 0 for none of its own.
+    case rulesPut(version: Int)
+    /// Another version is in force than was expected, none if nil; nothing is changed.
+    case rulesMismatch(RulesVersion?)
     case done
-    case simulated(Decision, newData: Node?)
+    case simulated(SimulationAnswer)
     case mayProfile
+    case mayInspect
+    /// What decisions under the rules in force have consulted.
+    indirect case coverage(Coverage)
+    indirect case shadow(ShadowReport)
     case mayBackUp
     /// In order of their names.
     case databases([DatabaseID])
@@ -139,10 +153,15 @@ package enum RequestRefusal: Error, Sendable, Equatable {
     case changing
     /// A label names a ruleset that is not stored.
     case unknownRuleset
+    /// A label names a stored ruleset that does not load any more.
+    case unusableRuleset
 }
 
 /// Something worth a line in the log.
 package enum Note: Sendable {
     case onDisconnectRefused(DatabaseID, path: String, session: SessionID)
     case rulesReplaced(DatabaseID)
+    /// A request is refused since a rule met a hard limit (`Decision.overLimit`), whether or not
+    /// decisions are inspected.
+    case overLimit(DatabaseID, DecisionRecord)
 }

@@ -12,6 +12,10 @@ package struct EnginePolicy: Sendable {
     package var rulesByDatabase: [DatabaseID: Ruleset]
     /// Whether live listens are judged again when data that their rule looked at changes.
     package var rechecksOnData: Bool
+    /// Which decisions of the rules are told, at the start.
+    package var inspection: InspectionLevel
+    /// Whether clients are told why the rules refuse them (`--dev`), while refusals are inspected.
+    package var explainsRefusals: Bool
     /// Bytes of one commit; a larger one is refused.
     package var commitByteCount: Int
     /// Children of the largest node whose index is built within the step that needs it.
@@ -25,6 +29,8 @@ package struct EnginePolicy: Sendable {
         defaultRules: Ruleset,
         rulesByDatabase: [DatabaseID: Ruleset] = [:],
         rechecksOnData: Bool = true,
+        inspection: InspectionLevel = .off,
+        explainsRefusals: Bool = false,
         commitByteCount: Int = Limits.commitByteCount,
         childrenIndexedAtOnce: Int = Limits.childrenIndexedAtOnce,
         nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce,
@@ -34,6 +40,8 @@ package struct EnginePolicy: Sendable {
         self.defaultRules = defaultRules
         self.rulesByDatabase = rulesByDatabase
         self.rechecksOnData = rechecksOnData
+        self.inspection = inspection
+        self.explainsRefusals = explainsRefusals
         self.commitByteCount = commitByteCount
         self.childrenIndexedAtOnce = childrenIndexedAtOnce
         self.nodesHashedAtOnce = nodesHashedAtOnce

@@ -123,17 +123,27 @@ package struct Request: Sendable {
         case merge(Path, [MergeEntry], TagUse = .none)
         case getRules
         /// Replaces the rules of the database, or (nil) goes back to the default ones.
-        case putRules(Ruleset?, isDryRun: Bool)
+        case putRules(Ruleset?, RulesChange)
+        /// The versions of the rules of the database; for admins.
+        case getRulesHistory
         /// All settings of the database; for admins, as are the next three.
         case getSettings
         case putSetting(DatabaseSetting)
         /// Keeps a ruleset under an identifier, to be put in force later.
         case storeRuleset(id: String, Ruleset)
         /// Names stored rulesets by their purpose; the one labelled `stable` comes in force.
-        case labelRulesets(RulesetLabels)
+        case labelRulesets(RulesetLabels, author: String)
         case simulate(SimulationRequest)
         /// Whether the database may be watched at work, as `Input.profile` lets it; for admins.
         case profile
+        /// Whether the decisions of the rules may be seen, or forgotten, which the shell keeps; for admins.
+        case inspect
+        /// Which decisions are told from here on, of every database; for admins.
+        case setInspection(InspectionLevel)
+        /// What decisions have consulted, for admins; counted anew afterwards if it `resets`.
+        case coverage(resets: Bool)
+        /// What the shadow rules have found, to begin anew if it `resets`; for admins.
+        case shadow(resets: Bool)
         /// Whether a backup may be taken, which the shell does; for admins.
         case backUp
         /// The names of every database; for admins.

@@ -42,6 +42,20 @@ package enum Limits {
     package static let allOnDisconnectByteCount = 1024 * 1024 * 1024
     /// Rulesets that one database stores.
     package static let storedRulesets = 100
+    /// Versions of its own rules that one database keeps.
+    package static let rulesVersions = 100
+    /// Bytes of the texts of these versions: 32 of the longest. They stand in the head of a checkpoint.
+    package static let rulesVersionsByteCount = 8 * 1024 * 1024
+    /// Bytes of the name of who changed rules.
+    package static let authorByteCount = 200
+    /// Bytes of stored rulesets that are loaded within the step that needs them: about 1 ms.
+    package static let rulesLoadedAtOnceByteCount = 4 * 1024
+    /// Ways in which shadow rules differ that are told apart.
+    package static let shadowDifferences = 100
+    /// Newest examples of each of them.
+    package static let shadowExamples = 20
+    /// Bytes of a path, a user's identifier or an expression in a report on shadow rules.
+    package static let shadowTextByteCount = 256
     /// Bytes of one commit. Source: docs/LOG_FORMAT.md, payload of a record.
     package static let commitByteCount = 512 * 1024 * 1024
     /// Databases in one server, those that only readers have named included.

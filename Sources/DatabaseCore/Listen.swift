@@ -25,7 +25,7 @@ final class Listen {
     /// Where this listen stands among the view's; nil while it awaits a verdict and receives nothing.
     var index: Int?
     /// What it was last told, while it awaits a verdict.
-    var told: ShownChildren?
+    var told: ToldState?
     /// The paths that its read rule looked at when last judged.
     var lookedAt: [Path] = []
 

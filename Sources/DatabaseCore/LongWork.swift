@@ -1,5 +1,6 @@
 package import JSONTree
 package import Queries
+package import SecurityRules
 package import WireProtocol
 
 /// Something to be worked out from a snapshot, too long for the loop.
@@ -15,6 +16,12 @@ package enum LongWork: Sendable {
     /// An index of one state of a node, brought to a later one.
     case follow(ChildIndex, from: Node, to: Node)
 
+    /// A request to try on a tree, at a time, under rules unless it brings its own.
+    case simulate(SimulationRequest, under: Ruleset, on: Node, at: Timestamp)
+
+    /// Rulesets to be loaded.
+    case load([StoredRuleset])
+
     /// Does the work.
     package func perform() -> LongResult {
         switch self {
@@ -29,6 +36,16 @@ package enum LongWork: Sendable {
             }
             index.apply(differences)
             return .index(index)
+        case .simulate(let request, let rules, let root, let now):
+            return .simulated(request.answer(under: rules, on: root, at: now))
+        case .load(let rulesets):
+            do throws(RulesError) {
+                var loaded: [Ruleset] = []
+                for ruleset in rulesets { loaded.append(try Ruleset.load(ruleset.text)) }
+                return .loaded(loaded)
+            } catch {
+                return .loaded(nil)
+            }
         }
     }
 }
@@ -38,6 +55,9 @@ package enum LongResult: Sendable {
     case hash(String)
     case compared(ListenComparison)
     case index(ChildIndex)
+    case simulated(SimulationAnswer)
+    /// Nil when one of the rulesets does not load.
+    case loaded([Ruleset]?)
     /// Too much is waiting already; the work was not begun.
     case refused
 }

@@ -16,6 +16,8 @@ final class Session {
     /// What the oldest unanswered request waits for. While set, later messages are parked.
     var waiting: Waiting?
     var parked: ArraySlice<SessionMessage> = []
+    /// Why the rules refuse what is under way, for its answer in the plain event protocol.
+    var explanation: String?
 
     enum Waiting {
         case credential(InquiryID, request: Int64, AuthOverride?)
@@ -74,6 +76,12 @@ final class Session {
         self.id = id
         self.database = database
         self.dialect = dialect
+    }
+
+    /// Gives the explanation out, once.
+    func takeExplanation() -> String? {
+        defer { explanation = nil }
+        return explanation
     }
 
     /// The session's listens in order of registration.

@@ -48,6 +48,12 @@ struct ProcessOptions: ParsableArguments {
     @Option(help: "PEM private key of the certificate.")
     var tlsKey: String?
 
+    @Option(
+        help:
+            "Rules decisions to record: off, refused or all (default: off; with --dev all)."
+    )
+    var inspect: String?
+
     @Option(help: "Form of log lines: text or json (default: text).")
     var logFormat: String?
 
@@ -58,7 +64,8 @@ struct ProcessOptions: ParsableArguments {
         [
             .host: host.texts, .port: port.texts, .dev: dev.texts, .devExposed: devExposed.texts,
             .dataDir: dataDir.texts, .memory: memory.texts, .durability: durability.texts,
-            .tlsCert: tlsCert.texts, .tlsKey: tlsKey.texts, .logFormat: logFormat.texts,
+            .tlsCert: tlsCert.texts, .tlsKey: tlsKey.texts, .inspect: inspect.texts,
+            .logFormat: logFormat.texts,
             .logLevel: logLevel.texts,
         ]
     }

@@ -10,12 +10,22 @@ final class EngineDriver {
     private var requestNumber: Int64 = 0
     private var requestID: UInt64 = 1_000_000
 
-    init(rules: Ruleset = .open) {
+    init(
+        rules: Ruleset = .open,
+        inspection: InspectionLevel = .off,
+        explainsRefusals: Bool = false,
+        childrenIndexedAtOnce: Int = Limits.childrenIndexedAtOnce,
+        nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce
+    ) {
         engine = DatabaseEngine(
             EnginePolicy(
                 databases: [database],
                 createsDatabases: false,
                 defaultRules: rules,
+                inspection: inspection,
+                explainsRefusals: explainsRefusals,
+                childrenIndexedAtOnce: childrenIndexedAtOnce,
+                nodesHashedAtOnce: nodesHashedAtOnce,
             )
         )
     }

@@ -22,6 +22,7 @@ import WireProtocol
 ///     push | update [as AUTH] [etag] /a JSON
 ///     put [as AUTH] [if=TAG] [etag] [limit=tiny] /a JSON
 ///     settings | limit large | strict false | store ID RULES | label [stable=ID] [canary=ID]
+///     push-rules [by=NAME] [expect=N] [dry] RULES | detach [by=NAME] [expect=N] [dry] | history
 ///     stream S [as JSON | token T] [export] /a [limitToFirst=2&orderBy="$key"]    an event stream named S
 ///     hold | flush                      commits wait to be durable from here on | are durable
 ///     tick | turn | shutdown | low | room
@@ -30,6 +31,7 @@ import WireProtocol
 ///     E {"id":1,"do":"get",...}         a request on it
 ///     indexing 2                        a new engine that indexes more than 2 children elsewhere
 ///     hashing 2                         a new engine that hashes 2 nodes and more elsewhere
+///     simulate /a | simulate /a JSON    a read or a write by nobody, tried out
 ///     work [refused]                    the oldest long work is done and its outcome told
 ///     # words                           for the reader
 struct Transcript {
@@ -95,6 +97,7 @@ struct Transcript {
             step(.worked(inquiry, rest == "refused" ? .refused : work.perform()))
         case "disconnect": if let id = connections[rest] { step(.disconnected(id)) }
         case "get", "put", "push", "update": try ask(parts[0], rest)
+        case "simulate": administer(.simulate(try simulation(rest)))
         case "settings": administer(.getSettings)
         case "limit":
             let limit = try found(WriteSizeLimit(rawValue: rest), rest)
@@ -103,7 +106,9 @@ struct Transcript {
         case "store":
             let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
             administer(.storeRuleset(id: words[0], try Ruleset.load(words[1])))
-        case "label": administer(.labelRulesets(labels(rest)))
+        case "label": administer(.labelRulesets(labels(rest), author: "owner"))
+        case "push-rules", "detach": try changeRules(rest)
+        case "history": administer(.getRulesHistory)
         case "stream": try stream(rest)
         case "hold": isHolding = true
         case "flush":
@@ -118,6 +123,24 @@ struct Transcript {
         default: try speak(parts[0], rest)
         }
         return lines
+    }
+
+    /// `PATH` is read, `PATH JSON` written, by nobody.
+    private func simulation(_ rest: String) throws -> SimulationRequest {
+        let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+        let operation: SimulatedOperation =
+            words.count == 1
+            ? .read(try Path(words[0]), query: nil)
+            : .write(try WriteTarget(words[0]), try Draft(json: Array(words[1].utf8)))
+        var request = SimulationRequest(
+            operation: operation,
+            auth: nil,
+            now: nil,
+            rules: nil,
+            data: nil
+        )
+        request.isAnsweredInWords = true
+        return request
     }
 
     private func number(_ text: String) throws -> Int64 {
@@ -201,6 +224,25 @@ struct Transcript {
             sizeLimit: sizeLimit,
         )
         step(.requested(request, id: RequestID(lastNumber)))
+    }
+
+    /// Rules of its own, or without a text none.
+    private mutating func changeRules(_ rest: String) throws {
+        var rest = rest[...]
+        var change = RulesChange(author: "owner")
+        while !rest.isEmpty, !rest.hasPrefix("{") {
+            let word = rest.prefix { $0 != " " }
+            rest = rest.dropFirst(word.count + 1)
+            if word == "dry" {
+                change.isDryRun = true
+            } else if word.hasPrefix("by=") {
+                change.author = String(word.dropFirst(3))
+            } else {
+                change.expectedVersion = Int(try number(String(word.dropFirst(7))))
+            }
+        }
+        let rules = rest.isEmpty ? nil : try Ruleset.load(String(rest))
+        administer(.putRules(rules, change))
     }
 
     private func labels(_ text: String) -> RulesetLabels {
@@ -358,6 +400,10 @@ struct Transcript {
             case .note(let note): lines.append("note \(note)")
             case .profiled(let database, let record):
                 lines.append("profiled \(database) \(record.name.rawValue) \(record.path)")
+            case .judged(_, let record):
+                let verdict = record.decision.isAllowed ? "allowed" : "refused"
+                lines.append("judged \(record.operation.rawValue) \(record.target) \(verdict)")
+            case .explain(_, let text): lines.append("explain \(text)")
             }
         }
     }
@@ -367,6 +413,8 @@ struct Transcript {
         case .hash: "hash"
         case .compare(let node, _): "compare with \(node.childCount)"
         case .index(let order, let node): "index \(order) of \(node.childCount)"
+        case .load(let rulesets): "load \(rulesets.map(\.id))"
+        case .simulate: "simulate"
         case .follow(let index, _, let node): "follow \(index.order) to \(node.childCount)"
         }
     }
@@ -378,6 +426,11 @@ struct Transcript {
             return words(node, tag)
         case .mismatch(let node, let tag): return "mismatch \(words(node, tag))"
         case .settings(let settings): return words(settings)
+        case .rulesHistory(let versions): return "history \(versions.map(words))"
+        case .rulesMismatch(let present): return "mismatch \(present.map(words) ?? "none")"
+        case .simulated(let answer):
+            return
+                "simulated \(String(decoding: answer.body, as: UTF8.self).split(separator: "\n")[0])"
         case .pushed(let key, let tag): return "pushed \(key.string)" + words(tag)
         case .merged(let entries, let tag):
             return "merged \(entries.map { "\($0.0)=\(words($0.1, nil))" })" + words(tag)
@@ -397,6 +450,12 @@ struct Transcript {
         return "settings limit \(settings.defaultWriteSizeLimit) strict "
             + "\(settings.isStrictInTriggers) rulesets \(rulesets) stable \(labels.stable ?? "-") "
             + "canary \(labels.canary ?? "-")"
+    }
+
+    private static func words(_ version: RulesVersion) -> String {
+        let time = version.time.map { "\($0.milliseconds)" } ?? "?"
+        return "\(version.number) at \(time) by \(version.author ?? "?"): "
+            + (version.text ?? "detached")
     }
 
     private static func words(_ tag: EntityTag?) -> String {

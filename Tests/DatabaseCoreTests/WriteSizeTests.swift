@@ -76,7 +76,7 @@ struct WriteSizeTests {
             return driver.step(.requested(request, id: RequestID(3)))
         }
         _ = ask(.storeRuleset(id: "r0", .open))
-        _ = ask(.labelRulesets(RulesetLabels(canary: "r0")))
+        _ = ask(.labelRulesets(RulesetLabels(canary: "r0"), author: "owner"))
         for index in 1...Limits.storedRulesets { _ = ask(.storeRuleset(id: "r\(index)", .open)) }
         let kept = driver.engine.snapshots()[0].settings.rulesets.map(\.id)
         #expect(kept == ["r0"] + (2...Limits.storedRulesets).map { "r\($0)" })

@@ -1,6 +1,7 @@
 import DatabaseCore
 package import Files
 import Glibc
+import JSONTree
 package import WriteAheadLog
 
 /// Why there is no backup, or not a whole one.

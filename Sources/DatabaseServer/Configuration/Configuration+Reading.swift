@@ -1,3 +1,4 @@
+import DatabaseCore
 import Logging
 
 extension Configuration {
@@ -19,6 +20,8 @@ extension Configuration {
         configuration.readLimits(&reader)
         configuration.readEmulator(&reader)
         configuration.listenRecheck = reader.word(.listenRecheck) ?? .data
+        configuration.inspection =
+            reader.word(.inspect) ?? (configuration.mode == .development ? .all : .off)
         configuration.logFormat = reader.word(.logFormat) ?? .text
         configuration.logLevel = reader.word(.logLevel) ?? .info
         guard reader.faults.isEmpty else { throw ConfigurationFaults(reader.faults) }

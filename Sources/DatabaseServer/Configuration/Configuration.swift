@@ -1,3 +1,4 @@
+package import DatabaseCore
 package import Logging
 import Tokens
 
@@ -24,6 +25,8 @@ package struct Configuration: Sendable {
     /// The file of the admin secret; nil generates one in the data folder.
     package var adminSecretFile: String?
     package var listenRecheck = ListenRecheck.data
+    /// Which decisions of the rules are recorded for `/.inspect/requests`.
+    package var inspection = InspectionLevel.off
     package var logFormat = LogFormat.text
     package var logLevel = Logger.Level.info
     package var limits = ServerLimits()

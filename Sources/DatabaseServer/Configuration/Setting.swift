@@ -22,6 +22,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case tokenAudience = "token-audience"
     case hs256SecretFile = "hs256-secret-file"
     case listenRecheck = "listen-recheck"
+    case inspect
     case logFormat = "log-format"
     case logLevel = "log-level"
     case maxConnections = "max-connections"

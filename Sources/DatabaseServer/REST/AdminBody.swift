@@ -9,11 +9,14 @@ import Transport
 ///
 /// It is read before anybody knows who sent it, so it must not hold the loop whatever it is.
 enum AdminBody: Sendable {
-    case rules(isDryRun: Bool)
+    case rules(RulesChange)
     /// Rules to be kept under this name.
     case ruleset(id: String)
-    case setting(SettingsRoute)
-    case simulation
+    case setting(SettingsRoute, author: String)
+    /// A request to be tried out, and whether it is answered in words.
+    case simulation(isAnsweredInWords: Bool)
+    /// `"off"`, `"refused"` or `"all"`.
+    case inspectionLevel
 
     /// Bytes up to which a body is read on the loop: of rules, which take the longest, some milliseconds.
     static let loopByteCount = 4 * 1024
@@ -24,26 +27,29 @@ enum AdminBody: Sendable {
     /// The operation that is asked for. Pure, any thread may do it.
     func operation(_ body: [UInt8]) throws(AdminBodyFault) -> Request.Operation {
         switch self {
-        case .rules(let isDryRun): return .putRules(try Self.rules(body), isDryRun: isDryRun)
+        case .rules(let change): return .putRules(try Self.rules(body), change)
         case .ruleset(let id): return .storeRuleset(id: id, try Self.rules(body))
-        case .setting(let route):
+        case .setting(let route, let author):
             do throws(BadRequest) {
                 guard body.count <= Self.settingByteCount else {
                     throw BadRequest("A setting has at most \(Self.settingByteCount) bytes")
                 }
-                return try Request.Operation(setting: route, body)
+                return try Request.Operation(setting: route, body, author: author)
             } catch {
                 throw .request(error)
             }
-        case .simulation:
-            do throws(SimulationBodyError) {
-                return .simulate(try SimulationRequest(body: body))
+        case .inspectionLevel:
+            do throws(BadRequest) {
+                return .setInspection(try InspectionLevel(body: body))
             } catch {
-                switch error {
-                case .malformed(let fault): throw .request(BadRequest(fault.description))
-                case .rules(let faults, _): throw .rules(faults)
-                }
+                throw .request(error)
             }
+        case .simulation(let isAnsweredInWords):
+            do throws(SimulationBodyError) {
+                var request = try SimulationRequest(body: body)
+                request.isAnsweredInWords = isAnsweredInWords
+                return .simulate(request)
+            } catch { throw .simulation(error) }
         }
     }
 
@@ -59,11 +65,13 @@ enum AdminBody: Sendable {
 enum AdminBodyFault: Error, Sendable {
     case request(BadRequest)
     case rules(RulesError)
+    case simulation(SimulationBodyError)
 
     var answer: HTTPResponse {
         switch self {
         case .request(let error): RESTAnswer.bad(error)
         case .rules(let error): RESTAnswer.badRules(error)
+        case .simulation(let error): RESTAnswer.json(error.json(), status: 400)
         }
     }
 }

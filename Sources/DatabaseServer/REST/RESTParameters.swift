@@ -16,6 +16,10 @@ struct RESTParameters {
     /// Whether rules are answered as strict JSON, without comments.
     var isStrict = false
     var isDryRun = false
+    /// Who changes rules, as their history shall show it; nil stands for who asks.
+    var author: String?
+    /// The version of the rules that must be in force for them to be replaced.
+    var expectedVersion: Int?
     /// What of values is written.
     var form: Node.JSONForm {
         if isShallow { return .keys }
@@ -59,6 +63,8 @@ struct RESTParameters {
                 isShallow = try RESTParameters.flag(name, value)
                 if isShallow { choosesChildren = true }
             case "dryRun": isDryRun = try RESTParameters.flag(name, value)
+            case "author": author = try RulesAuthor.read(value)
+            case "expectedVersion": expectedVersion = try RulesAuthor.version(value)
             case "format": try take(format: value)
             case "auth_variable_override": override = try RESTParameters.override(value)
             case "writeSizeLimit": sizeLimit = try RESTParameters.sizeLimit(value)

@@ -15,6 +15,10 @@ final class PendingExchange {
     var conditions = RESTConditions.none
     /// The setting that is asked for.
     var setting: SettingsRoute?
+    /// What of the rules' decisions is asked for.
+    var inspection: InspectionRequest?
+    /// Why the rules refuse it, where that is told.
+    var explanation: String?
     /// The identifier of a ruleset that is stored.
     var rulesetID: String?
     private var timer: LoopTimer?
@@ -125,6 +129,9 @@ extension Server {
             finish(pending, RESTAnswer.pushed(key, parameters), tag)
         case .mayBackUp: streamBackup(to: pending.exchange)
         case .mayProfile: beginProfile(pending.exchange)
+        case .mayInspect: answerInspection(pending)
+        case .coverage(let coverage): answer(pending, coverage)
+        case .shadow(let report): answer(pending, report)
         default:
             finish(pending, http(response, pending))
         }
@@ -139,11 +146,13 @@ extension Server {
             )
         case .settings(let settings):
             pending.setting.map { RESTAnswer.settings(settings, $0) } ?? RESTAnswer.json([])
+        case .rulesHistory(let versions): RESTAnswer.rulesHistory(versions, pending.setting)
+        case .rulesPut(let version): RESTAnswer.rulesPut(version: version)
+        case .rulesMismatch(let present): RESTAnswer.rulesMismatch(present)
         case .done: done(pending)
-        case .simulated(let decision, let newData):
-            RESTAnswer.json(decision.simulatorJSON(newData: newData))
+        case .simulated(let answer): RESTAnswer.simulated(answer)
         case .status(let summaries): metrics(summaries)
-        case .permissionDenied: RESTAnswer.error(401, "Permission denied")
+        case .permissionDenied: RESTAnswer.denied(pending.explanation)
         case .notIndexed(let text): RESTAnswer.error(400, text)
         case .badCredential(.invalid(let text)), .badCredential(.expired(let text)):
             RESTAnswer.error(401, text)
@@ -151,7 +160,8 @@ extension Server {
         case .refused(let refusal):
             RESTAnswer.error(refusal.isPassing ? 503 : 400, refusal.text)
         case .databases(let databases): RESTAnswer.databases(databases)
-        case .value, .written, .merged, .pushed, .mismatch, .streaming, .mayProfile, .mayBackUp:
+        case .value, .written, .merged, .pushed, .mismatch, .streaming, .mayProfile, .mayBackUp,
+            .mayInspect, .coverage, .shadow:
             preconditionFailure("values and streams are answered before")
         }
     }
@@ -160,7 +170,7 @@ extension Server {
         if let id = pending.rulesetID {
             return RESTAnswer.json(Array("{\"id\":\"\(id)\"}".utf8))
         }
-        return RESTAnswer.json(Array("{\"status\":\"ok\"}".utf8))
+        return RESTAnswer.statusOK
     }
 
     // MARK: - Values

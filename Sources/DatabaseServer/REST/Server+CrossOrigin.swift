@@ -19,7 +19,9 @@ extension Server {
         } else {
             headers = [(name: "Access-Control-Allow-Origin", value: "*")]
         }
-        headers.append((name: "Access-Control-Expose-Headers", value: "ETag"))
+        let exposed =
+            configuration.mode == .development ? "ETag, \(RESTAnswer.debugHeader)" : "ETag"
+        headers.append((name: "Access-Control-Expose-Headers", value: exposed))
         return isPreflight ? headers + preflightHeaders(head) : headers
     }
 

@@ -30,7 +30,7 @@ extension Server {
         case .longPoll: receivePoll(exchange)
         case .databases: listDatabases(exchange)
         case .backup: askForAll(exchange, .backUp, .backup)
-        case .metrics, .rules, .profile, .settings, .simulate, .data, .upload, .badPath:
+        case .metrics, .rules, .profile, .settings, .simulate, .inspect, .data, .upload, .badPath:
             do throws(BadRequest) {
                 try ask(exchange, route)
             } catch {
@@ -72,9 +72,9 @@ extension Server {
         case .rules:
             switch method {
             case "PUT":
-                read(.rules(isDryRun: parameters.isDryRun), pending, database)
+                read(.rules(rulesChange(parameters)), pending, database)
                 return
-            case "DELETE": operation = .putRules(nil, isDryRun: parameters.isDryRun)
+            case "DELETE": operation = .putRules(nil, rulesChange(parameters))
             default: operation = .getRules
             }
         case .settings(let setting):
@@ -83,9 +83,12 @@ extension Server {
                 read(kind, pending, database)
                 return
             }
-            operation = .getSettings
+            operation = setting.isHistory ? .getRulesHistory : .getSettings
         case .simulate:
-            read(.simulation, pending, database)
+            read(.simulation(isAnsweredInWords: wantsWords(head)), pending, database)
+            return
+        case .inspect(let inspected):
+            try ask(inspected, method, pending, database)
             return
         case .profile:
             guard wantsEvents(head, method) else {
@@ -253,6 +256,7 @@ extension Route {
         case .rules: ["GET", "HEAD", "PUT", "DELETE"]
         case .settings(let setting): setting.methods
         case .simulate: ["POST"]
+        case .inspect(let inspected): inspected.methods
         case .metrics, .databases, .live, .ready, .root: ["GET", "HEAD"]
         case .backup, .profile: ["GET"]
         case .upload: ["POST"]

@@ -8,7 +8,9 @@ extension Server {
     /// What a request for a setting brings; nil when it only asks.
     func body(_ method: String, _ route: SettingsRoute, _ pending: PendingExchange) -> AdminBody? {
         if method == "GET" || method == "HEAD" { return nil }
-        guard route == .rulesets else { return .setting(route) }
+        guard route == .rulesets else {
+            return .setting(route, author: rulesAuthor(of: pending.parameters))
+        }
         let id = pushIDs.next(now: Clock.now()).string
         pending.rulesetID = id
         return .ruleset(id: id)
@@ -23,9 +25,14 @@ extension Server {
 
 extension Request.Operation {
     /// Reads the value that a setting gets.
-    init(setting route: SettingsRoute, _ body: [UInt8]) throws(BadRequest) {
+    init(
+        setting route: SettingsRoute,
+        _ body: [UInt8],
+        author: String
+    ) throws(BadRequest) {
         switch route {
-        case .rulesetLabels: self = .labelRulesets(try RulesetLabels(settingBody: body))
+        case .rulesetLabels:
+            self = .labelRulesets(try RulesetLabels(settingBody: body), author: author)
         case .defaultWriteSizeLimit:
             let node = try Server.settingValue(body)
             let limit = node.string.flatMap(WriteSizeLimit.init(rawValue:))
@@ -42,7 +49,8 @@ extension Request.Operation {
                 throw BadRequest("'strictTriggerValidation' must be true or false")
             }
             self = .putSetting(.strictTriggerValidation(isStrict))
-        case .rulesets, .ruleset: preconditionFailure("rulesets are no values")
+        case .rulesets, .ruleset, .rulesHistory, .rulesVersion:
+            preconditionFailure("rulesets are no values")
         }
     }
 }
@@ -76,6 +84,7 @@ extension RESTAnswer {
             body.append(UInt8(ascii: "}"))
         case .defaultWriteSizeLimit:
             appendJSONString(settings.defaultWriteSizeLimit.rawValue, to: &body)
+        case .rulesHistory, .rulesVersion: preconditionFailure("the history is no setting")
         case .strictTriggerValidation:
             body += Array("{\"value\":\(settings.isStrictInTriggers)}".utf8)
         }

@@ -6,6 +6,10 @@ enum SettingsRoute: Equatable {
     case ruleset(id: String)
     /// `ruleset_labels.json`: which of them serves which purpose.
     case rulesetLabels
+    /// `rules_history.json`: the versions of the database's own rules.
+    case rulesHistory
+    /// `rules_history/N.json`: one of them, as it was sent.
+    case rulesVersion(Int)
     /// `defaultWriteSizeLimit.json`.
     case defaultWriteSizeLimit
     /// `strictTriggerValidation.json`.
@@ -16,11 +20,16 @@ enum SettingsRoute: Equatable {
         switch Array(segments) {
         case ["rulesets.json"]: self = .rulesets
         case ["ruleset_labels.json"]: self = .rulesetLabels
+        case ["rules_history.json"]: self = .rulesHistory
         case ["defaultWriteSizeLimit.json"]: self = .defaultWriteSizeLimit
         case ["strictTriggerValidation.json"]: self = .strictTriggerValidation
         case let names
         where names.count == 2 && names[0] == "rulesets" && names[1].hasSuffix(".json"):
             self = .ruleset(id: String(names[1].dropLast(".json".count)))
+        case let names
+        where names.count == 2 && names[0] == "rules_history" && names[1].hasSuffix(".json"):
+            guard let number = Int(names[1].dropLast(".json".count)) else { return nil }
+            self = .rulesVersion(number)
         default: return nil
         }
     }
@@ -29,7 +38,7 @@ enum SettingsRoute: Equatable {
     var methods: [String] {
         switch self {
         case .rulesets: ["GET", "HEAD", "POST"]
-        case .ruleset: ["GET", "HEAD"]
+        case .ruleset, .rulesHistory, .rulesVersion: ["GET", "HEAD"]
         case .rulesetLabels, .defaultWriteSizeLimit, .strictTriggerValidation:
             ["GET", "HEAD", "PUT"]
         }

@@ -1,3 +1,4 @@
+import JSONTree
 package import Logging
 
 /// One log event as one line of text.

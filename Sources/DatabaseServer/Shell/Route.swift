@@ -9,6 +9,7 @@ import Transport
 ///     /.settings/rules.json    rules                            /.health/live, ready    probes
 ///     /.settings/*.json        other settings                   /a/b.json               data at a/b
 ///     /.simulate               rules simulator
+///     /.inspect/*              what the rules have decided, and coverage of them
 enum Route: Equatable {
     case webSocket
     case events
@@ -21,6 +22,8 @@ enum Route: Equatable {
     case profile
     case settings(SettingsRoute)
     case simulate
+    /// What the rules have decided.
+    case inspect(InspectRoute)
     /// All databases in one archive.
     case backup
     /// The names of the databases.
@@ -53,6 +56,8 @@ enum Route: Equatable {
         case [".simulate"]: self = .simulate
         case [".inspect", "databases.json"]: self = .databases
         case [".backup"]: self = .backup
+        case _ where segments[0] == ".inspect":
+            self = InspectRoute(segments.dropFirst()).map(Route.inspect) ?? .badPath
         case _ where segments[0] == ".settings":
             self = SettingsRoute(segments.dropFirst()).map(Route.settings) ?? .badPath
         default: self = Route.data(in: segments)
@@ -62,7 +67,9 @@ enum Route: Equatable {
     /// Whether only an admin may use it, and no page of another origin at all.
     var isForAdmins: Bool {
         switch self {
-        case .metrics, .rules, .profile, .settings, .simulate, .backup, .databases, .upload: true
+        case .metrics, .rules, .profile, .settings, .simulate, .inspect, .backup, .databases,
+            .upload:
+            true
         case .hub, .webSocket, .events, .longPoll, .live, .ready, .data, .badPath, .root, .unknown:
             false
         }

@@ -181,6 +181,8 @@ extension EnginePolicy {
             defaultRules: rules,
             rulesByDatabase: rulesByDatabase,
             rechecksOnData: configuration.listenRecheck == .data,
+            inspection: configuration.inspection,
+            explainsRefusals: isDevelopment,
         )
     }
 }

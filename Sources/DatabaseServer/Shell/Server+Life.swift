@@ -11,6 +11,7 @@ extension Server {
     /// Once a second: expired tokens, room on the disk, files that changed, and a checkpoint when due.
     func tick() {
         step(.tick)
+        logSuppressedRefusals()
         commits.maintain()
         for change in files.changes() { reload(change) }
         checkpointIfDue()

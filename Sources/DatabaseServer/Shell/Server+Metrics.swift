@@ -36,6 +36,14 @@ extension Server {
             "Credentials that did not count.",
             engine.counts.refusedCredentials
         )
+        for operation in DecisionRecord.Operation.allCases {
+            let count = databases.reduce(0) { $0 + $1.refusalCounts[operation] }
+            metrics.counter(
+                "hearth_refused_requests_total",
+                "Verdicts of the rules that refused, by what was asked.",
+                [("operation", operation.rawValue)]
+            ) { Double(count) }
+        }
         gauge("hearth_sessions", "Sessions of both protocols now.", Double(connections.count))
         gauge("hearth_event_streams", "Event streams open now.", Double(streams.openCount))
         counter(
@@ -81,6 +89,17 @@ extension Server {
         gauge("hearth_views", "Different listens now, by path and query.", database.viewCount)
         gauge("hearth_indexes", "Indexes kept now.", database.indexCount)
         gauge("hearth_index_entries", "Children in them.", database.indexEntryCount)
+        let shadow = database.shadow
+        for (verdict, count) in [
+            ("agreed", shadow.agreedCount), ("newly_allowed", shadow.newlyAllowedCount),
+            ("newly_refused", shadow.newlyRefusedCount),
+        ] {
+            metrics.counter(
+                "hearth_shadow_decisions_total",
+                "Requests that the shadow rules decided, by how that compares.",
+                labels + [("verdict", verdict)]
+            ) { Double(count) }
+        }
     }
 
     private func addLoop(to metrics: Metrics) {

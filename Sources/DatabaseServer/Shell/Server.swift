@@ -47,6 +47,11 @@ final class Server {
     /// Requests that the server makes itself, and who awaits the answer.
     var ownRequests: [RequestID: @LoopActor (Response) -> Void] = [:]
     private var lastOwnRequest = UInt64.max
+    /// The newest decisions of the rules, as far as they are told.
+    var decisions = DecisionRings()
+    var refusalLog = RefusalLog()
+    /// The same for refusals by a hard limit of rules, so that other refusals do not hide them.
+    var limitLog = RefusalLog()
     var profiles = ProfileStreams()
     var profileTimer: LoopTimer?
     /// The step whose effects are being performed, while somebody watches; monotonic nanoseconds.
@@ -231,6 +236,8 @@ final class Server {
         case .release(let node): workers.values.post(.release(node))
         case .note(let note): write(note)
         case .profiled(let database, let record): profile(database, record)
+        case .judged(let database, let record): keep(record, of: database)
+        case .explain(let request, let text): exchanges[request]?.explanation = text
         }
     }
 
@@ -317,6 +324,7 @@ final class Server {
             )
         case .rulesReplaced(let database):
             log.notice("rules in force are new", metadata: ["database": "\(database)"])
+        case .overLimit(let database, let record): logOverLimit(record, of: database)
         }
     }
 }

@@ -22,7 +22,9 @@ struct RulesCommand: ParsableCommand {
             """,
         subcommands: [
             RulesCheckCommand.self, RulesTestCommand.self, RulesExplainCommand.self,
-            RulesDiffCommand.self,
+            RulesDiffCommand.self, RulesPushCommand.self, RulesPullCommand.self,
+            RulesDetachCommand.self, RulesHistoryCommand.self, RulesRollbackCommand.self,
+            RulesShadowCommand.self, RulesCoverageCommand.self, RulesRequestsCommand.self,
         ],
     )
 }

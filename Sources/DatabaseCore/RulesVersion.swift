@@ -1,0 +1,121 @@
+package import JSONTree
+
+/// The rules that a database had of its own from one moment on, or that it had none from then on.
+package struct RulesVersion: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
+        /// As they were sent, comments and all; they loaded then.
+        case text(String)
+        /// The rules of its own were taken away: the default ones are in force.
+        case detached
+    }
+
+    /// From 1, without holes.
+    package let number: Int
+    /// When the change was committed; nil for rules that are older than the history.
+    package let time: Timestamp?
+    /// Who made the change, in at most `Limits.authorByteCount` bytes; nil for rules that are older than the
+    /// history.
+    package let author: String?
+    package let content: Content
+
+    /// The rules; nil for a version that has none.
+    package var text: String? {
+        guard case .text(let text) = content else { return nil }
+        return text
+    }
+
+    package var byteCount: Int { text?.utf8.count ?? 0 }
+}
+
+/// How the rules of a database are to be replaced.
+package struct RulesChange: Sendable, Equatable {
+    /// Nothing is changed; it is only said whether it would be.
+    package var isDryRun = false
+    /// Who makes it, as the history shows it.
+    package var author: String
+    /// The version that must be in force, 0 for none; nil for any.
+    package var expectedVersion: Int?
+
+    package init(author: String) {
+        self.author = author
+    }
+}
+
+/// The history as settings keep it:
+///
+///     name := "rulesVersion/" number "/" time "/" kind "/" author
+///     time := milliseconds, or "-" with author "-" where neither is known
+///     kind := "rules" | "detached"
+///
+/// The text of an entry is the rules, or `detached`. An entry named `rulesVersion/` number alone, without a text, takes
+/// the version back.
+extension RulesVersion {
+    static let entryPrefix = "rulesVersion/"
+
+    private static let detachedKind = "detached"
+    private static let rulesKind = "rules"
+    private static let unknown = "-"
+
+    var entry: DatabaseSettings.Entry {
+        let time = time.map { "\($0.milliseconds)" } ?? Self.unknown
+        let author = author ?? Self.unknown
+        let start = Self.entryPrefix + "\(number)/\(time)/"
+        return switch content {
+        case .text(let text): (start + "\(Self.rulesKind)/\(author)", text)
+        case .detached: (start + "\(Self.detachedKind)/\(author)", Self.detachedKind)
+        }
+    }
+
+    /// What takes the version back.
+    var withdrawal: DatabaseSettings.Entry { (Self.entryPrefix + "\(number)", "") }
+
+    /// Reads an entry that is no withdrawal; nil when it means nothing.
+    init?(_ entry: DatabaseSettings.Entry) {
+        let parts = entry.name.dropFirst(Self.entryPrefix.count)
+            .split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, let number = Int(parts[0]), number > 0 else { return nil }
+        self.number = number
+        if parts[1] == Self.unknown {
+            time = nil
+        } else {
+            guard let milliseconds = Int64(parts[1]) else { return nil }
+            time = Timestamp(milliseconds: milliseconds)
+        }
+        switch parts[2] {
+        case Self.rulesKind: content = .text(entry.text)
+        case Self.detachedKind: content = .detached
+        default: return nil
+        }
+        author = time == nil ? nil : String(parts[3])
+    }
+}
+
+extension DatabaseSettings {
+    /// Takes an entry of the history over. Returns whether it means anything.
+    mutating func takeVersion(_ entry: Entry) -> Bool {
+        if entry.text.isEmpty {
+            let number = entry.name.dropFirst(RulesVersion.entryPrefix.count)
+            guard let number = Int(number) else { return false }
+            versions.removeAll { $0.number == number }
+            return true
+        }
+        guard let version = RulesVersion(entry) else { return false }
+        // They follow one another, in the log as in a checkpoint.
+        guard version.number > versions.last?.number ?? 0 else { return false }
+        versions.append(version)
+        return true
+    }
+
+    /// What adds versions to the history, and what makes room for them: the oldest ones go, never the newest.
+    func entries(adding added: [RulesVersion]) -> [Entry] {
+        let all = versions + added
+        var excess = max(0, all.count - Limits.rulesVersions)
+        var byteCount = all.dropFirst(excess).reduce(0) { $0 + $1.byteCount }
+        while byteCount > Limits.rulesVersionsByteCount, excess < all.count - 1 {
+            byteCount -= all[excess].byteCount
+            excess += 1
+        }
+        let kept = added.dropFirst(max(0, excess - versions.count))
+        return versions.prefix(excess).map(\.withdrawal) + kept.map(\.entry)
+    }
+}
