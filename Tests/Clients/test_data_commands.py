@@ -139,6 +139,8 @@ def test_the_rules_judge_an_administrator_who_wants_to_be_judged(dev):
     for other in ['{"uid":"bob"}', "null"]:
         refused = hearth(dev, "get", "/ada", "--auth-override", other)
         assert refused.returncode == 1 and "Permission denied" in words(refused)
+        assert "judged as the 'auth' of --auth-override" in words(refused)
+        assert "only development servers" not in words(refused)
 
 
 def test_a_certificate_is_checked(tmp_path):
@@ -257,6 +259,14 @@ def test_a_page_to_log_in_is_no_database_to_write_to(command):
         result = hearth(server, *arguments)
     assert result.returncode == 1 and "is no database" in words(result)
     assert result.stdout == b""
+
+
+def test_the_page_of_a_refusal_is_not_printed():
+    page = b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"
+    with Answering(page) as server:
+        said = [words(hearth(server, *what)) for what in (["get", "/a"], ["rules", "history"])]
+    for text in said:
+        assert "403 (with a page: is it a database?)" in text and "<html>" not in text
 
 
 def test_rules_with_comments_are_read(dev):

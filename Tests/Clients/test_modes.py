@@ -85,8 +85,10 @@ def test_listen_recheck_says_whether_data_can_revoke_a_listen(recheck, isRevoked
         with Wire(server.port) as client:
             assert client.request("q", p="/a", h="")[0]["s"] == "ok"
             _, pushes = client.request("m", p="/", d={"on": None, "a/x": 1})
-            revoked = [{"a": "c", "b": {"p": "a"}}]
+            revoked = ["sd", {"a": "c", "b": {"p": "a"}}]
             told = [{"a": "m", "b": {"p": "a", "d": {"x": 1}}}]
+            # In development the reason comes ahead.
+            pushes = ["sd" if push["a"] == "sd" else push for push in pushes]
             assert pushes == (revoked if isRevoked else told)
 
 
@@ -255,23 +257,24 @@ def test_an_answer_above_the_limit_is_refused(tmp_path):
 
 SIMULATIONS = {
     b"": "the text ends too early",
-    b"[]": "unexpected '['",
-    b"{}": "'path' is missing",
+    b"[]": "1:1: The body must be an object",
+    b"{}": "'op' is missing",
     b'{"path":"/"}': "'op' is missing",
     b'{"op":"fly","path":"/"}': "'op' is 'fly'",
-    b'{"op":"read","path":5}': "unexpected '5'",
+    b'{"op":"read","path":5}': "1:21: 'path' must be a string",
     b'{"op":"read","path":"/a.b"}': "a key must not contain '.'",
     b'{"op":"read","path":"/","auth":5}': "'auth' must be an object or null",
     b'{"op":"read","path":"/","auth":[]}': "'auth' must be an object or null",
     b'{"op":"read","path":"/","now":1.5}': "'now' must be a whole number of milliseconds",
     b'{"op":"read","path":"/","now":"x"}': "'now' must be a whole number of milliseconds",
     b'{"op":"read","path":"/","data":{".sv":"timestamp"}}': "'data' must be data as it is stored",
-    b'{"op":"read","path":"/","rules":5}': "Expected 'rules' property",
+    b'{"op":"read","path":"/","rules":{"a":5}}': "Expected 'rules' property",
+    b'{"op":"read","path":"/","rules":5}': "'rules' must be the text of a rules file",
     b'{"op":"read","path":"/","rule":{}}': "Unknown member 'rule'",
-    b'{"op":"query","path":"/","query":5}': "a query is an object",
+    b'{"op":"query","path":"/","query":5}': "'query' must be an object",
     b'{"op":"write","path":"/"}': "'value' is missing",
     b'{"op":"write","path":"/","value":{"$":1}}': "a key must not contain '$'",
-    b'{"op":"write","path":"' + b"/k" * 32 + b'","value":{"a":1}}': "deeper than 32 keys",
+    b'{"op":"write","path":"' + b"/k" * 32 + b'","value":{"a":1}}': "33 levels deep, the limit is 32",
     b'{"op":"update","path":"/"}': "'value' is missing",
     b'{"op":"update","path":"/","value":5}': "must be an object of paths and values",
     b'{"op":"update","path":"/","value":{"a":1,"a/b":2}}': "at once",

@@ -124,7 +124,10 @@ def test_one_refused_path_of_10001_refuses_them_all(server, followers, place):
         # Nobody of this name follows.
         paths[place] = ("timelines/stranger/p1", AUTHOR)
         body, pushes = author.request("m", p="/", d=dict(paths))
-        assert body["s"] == "permission_denied" and pushes == []
+        assert body["s"] == "permission_denied"
+        # In development the reason comes ahead.
+        assert [push["a"] for push in pushes] == ["sd"]
+        assert "timelines/stranger/p1" in pushes[0]["b"]["msg"]
         assert everything(server) == before
         for client in followers.values():
             assert_nothing_more(client)
