@@ -8,7 +8,9 @@ import WireProtocol
 func benchEngine(_ figures: Figures) throws {
     var bench = try EngineBench(figures)
     try bench.fill()
-    for listenerCount in [0, 1, 1_000] { try bench.measurePuts(listenerCount: listenerCount) }
+    try bench.measurePuts(listenerCount: 0)
+    try bench.measureShadowedPuts()
+    for listenerCount in [1, 1_000] { try bench.measurePuts(listenerCount: listenerCount) }
     try bench.measureFilteredPuts(listenCount: 1_000)
 }
 
@@ -107,6 +109,39 @@ private struct EngineBench {
             for text in texts where (try? ClientMessage.parse(text)) != nil { parsed += 1 }
         }
         if parsed != texts.count { print("bench: a frame could not be read") }
+    }
+
+    /// Measures puts that nobody hears while shadow rules are tried: first the rules in force themselves, then some
+    /// that would refuse every put.
+    mutating func measureShadowedPuts() throws {
+        for (name, text) in [("agree", rulesText), ("differ", #"{"rules":{}}"#)] {
+            ask(.storeRuleset(id: name, try Ruleset.load(text)))
+            ask(.labelRulesets(RulesetLabels(canary: name), author: "bench"))
+            let texts = (0..<Self.putCount).map { _ in putText() }
+            var failure: (any Error)?
+            figures.measure("step of a put under shadow rules that \(name)", count: texts.count) {
+                do {
+                    for text in texts { try put(text) }
+                } catch { failure = error }
+            }
+            if let failure { throw failure }
+        }
+        ask(.labelRulesets(RulesetLabels(), author: "bench"))
+    }
+
+    /// Asks as an admin.
+    private mutating func ask(_ operation: Request.Operation) {
+        let request = Request(
+            database: Self.database,
+            credential: .admin(override: nil),
+            operation: operation
+        )
+        engine.step(.requested(request, id: RequestID(1)), now: now, effects: &effects)
+        for case .append(let record) in effects {
+            let flushed = Input.flushed(record.database, through: record.number)
+            engine.step(flushed, now: now, effects: &effects)
+        }
+        effects.removeAll(keepingCapacity: true)
     }
 
     /// Measures puts under different queries of one connection: puts that all of the listens hear,

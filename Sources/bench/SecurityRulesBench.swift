@@ -7,6 +7,7 @@ func benchSecurityRules(_ figures: Figures) throws {
     try benchPartyRules(figures)
     try benchPatterns(figures)
     try benchLoading(figures)
+    try benchCoverage(figures)
     try benchBudget(figures)
 }
 
@@ -46,6 +47,12 @@ private let partyData = #"""
     {"parties":{"-Nparty00000000000001":{"owner":"owner-of-the-party-0000000001","description":"A garden party",
       "date":1712000000000,"guests":{"guest-of-the-party-0000000001":true,"guest-of-the-party-0000000002":"invited"}}}}
     """#
+
+/// What a decision may note down; the first is what a server does that nobody inspects.
+private let recordings: [(name: String, recording: Recording)] = [
+    ("", Recording()), (", paths recorded", .paths), (", traced", .trace),
+    (", traced with values", .values),
+]
 
 /// Makes sure a figure is of what its name says.
 private func check(_ isAllowed: Bool, _ figure: String) {
@@ -95,8 +102,9 @@ private func benchPartyRules(_ figures: Figures) throws {
     let party = try Path("parties/-Nparty00000000000001")
     let count = 200_000
 
-    for (name, recording) in [("", Recording()), (", paths recorded", .paths)] {
+    for (name, recording) in recordings {
         var allowed = 0
+        let count = recording.isSubset(of: .paths) ? count : count / 10
         figures.measure("party read by a guest\(name)", count: count) {
             for _ in 0..<count
             where rules.decideRead(party, query: nil, guest, recording: recording).isAllowed {
@@ -149,12 +157,22 @@ private func measureWrite(
     let target = try WriteTarget(path)
     var newRoot = request.root
     newRoot.set(try Node(json: json), at: target.path)
-    var allowed = 0
-    figures.measure(name, count: count) {
-        for _ in 0..<count
-        where rules.decideWrite([target], newRoot: newRoot, request).isAllowed { allowed += 1 }
+    for (suffix, recording) in recordings {
+        var allowed = 0
+        let count = recording.isEmpty ? count : count / 10
+        figures.measure(name + suffix, count: count) {
+            for _ in 0..<count {
+                let decision = rules.decideWrite(
+                    [target],
+                    newRoot: newRoot,
+                    request,
+                    recording: recording
+                )
+                if decision.isAllowed { allowed += 1 }
+            }
+        }
+        check(allowed == count, name)
     }
-    check(allowed == count, name)
 }
 
 private func benchPatterns(_ figures: Figures) throws {
@@ -191,15 +209,35 @@ private func benchLoading(_ figures: Figures) throws {
     check(loaded == count, "load")
 }
 
+/// What the first decision under new rules costs where decisions are counted.
+private func benchCoverage(_ figures: Figures) throws {
+    let rule = "\".write\":\"auth != null && newData.child('a').val() == data.val() + 1\""
+    let places = (0..<2_700).map { "\"k\($0)\":{\(rule)}" }.joined(separator: ",")
+    let rules = try Ruleset.load("{\"rules\":{\(places)}}")
+    let start = Figures.threadTime()
+    let coverage = Coverage(rules)
+    figures.report(
+        "coverage of \(rules.text.utf8.count) bytes begun",
+        (Figures.threadTime() - start) / 1e6,
+        "ms"
+    )
+    check(coverage.summary.consulted == 0, "coverage")
+}
+
 /// How long a request may hold the loop: each runs until it has no steps left, or 1,000 times.
 private func benchBudget(_ figures: Figures) throws {
     let letters = String(repeating: "a", count: 100_000)
     for (name, source) in [
         ("replacing", "data.val().replace('a', 'b') == 'c'"),
         ("searching", "data.val().contains('aaaaaaaaaaaaaaab')"),
+        ("replacing by more", "data.val().replace('a', 'bb') == 'c'"),
+        ("ordering", "data.val() < data.val()"),
+        ("equality", "data.val() != data.val()"),
         ("changing case", "data.val().toUpperCase() == 'c'"),
         ("joining", "data.val() + 'b' == 'c'"),
         ("measuring", "data.val().length == 5"),
+        ("writing numbers", "'' + now + now + now == 'c'"),
+        ("children by path", "data.child(data.val().replace('a', 'a/')).exists()"),
         ("matching a small pattern", "data.val().matches(/^[a-z]*b$/)"),
         ("matching a large pattern", "data.val().matches(/^((a{1,60}){1,60})$/)"),
     ] {
@@ -210,5 +248,63 @@ private func benchBudget(_ figures: Figures) throws {
         let start = Figures.threadTime()
         _ = rules.decideRead(.root, query: nil, request)
         figures.report("request of much \(name)", (Figures.threadTime() - start) / 1e6, "ms")
+    }
+    try benchBudgetOfChildren(figures)
+    try benchBudgetOfLongText(figures)
+}
+
+/// The same for many small values: what one operation costs however short its text is.
+private func benchBudgetOfChildren(_ figures: Figures) throws {
+    var newRoot = Node.absent
+    for index in 0..<100_000 { newRoot.set(Node(string: "é\(index)"), at: try Path("k\(index)")) }
+    let target = try WriteTarget("/")
+    let request = try request(.absent, uid: "ann")
+    for (name, source) in [
+        ("replacing", "newData.val().replace('1', '2') != 'c'"),
+        ("changing case", "newData.val().toUpperCase() != 'c'"),
+        ("writing numbers", "newData.val() + now != 'c'"),
+        ("a small pattern", "newData.val().matches(/^.*$/)"),
+        ("a large pattern", "newData.val().matches(/^(([a-z]{1,60}){1,60}|.*)$/)"),
+        ("children by path", "!newData.child('a/b/c/' + $k).exists()"),
+        ("a place without rules", "true"),
+    ] {
+        let rules = try Ruleset.load(
+            "{\"rules\":{\".write\":true,\"$k\":{\".validate\":\"\(source)\",\"x\":{\"y\":{\".validate\":false}}}}}"
+        )
+        for recording in [Recording(), .values] {
+            let start = Figures.threadTime()
+            _ = rules.decideWrite([target], newRoot: newRoot, request, recording: recording)
+            let ms = (Figures.threadTime() - start) / 1e6
+            figures.report(
+                "100,000 children: \(name)\(recording.isEmpty ? "" : ", recorded")",
+                ms,
+                "ms"
+            )
+        }
+    }
+}
+
+/// The same for one text of 5 MB, and once each.
+private func benchBudgetOfLongText(_ figures: Figures) throws {
+    let text = Node(string: String(repeating: "x", count: 5_000_000))
+    let accents = Node(string: String(repeating: "ΐ", count: 40_000))
+    for (name, source) in [
+        ("replacing", "data.val().replace('x', 'yy').length < 5"),
+        ("replacing by much", "data.val().replace('x', 'xx').replace('xx', data.val()) == 'c'"),
+        ("changing case", "data.val().toLowerCase() == 'c'"),
+        ("joining", "data.val() + data.val() == 'c' || data.val() + data.val() == 'd'"),
+        ("replacing nothing", "data.val().replace('z', 'y') == 'c'"),
+        ("a pattern", "data.val().matches(/y/)"),
+        ("searching itself", "data.val().contains(data.val() + 'y')"),
+        ("a path", "data.child(data.val()).exists()"),
+        ("ordering", "data.val() < data.val()"),
+    ] {
+        for (size, root) in [("5 MB", text), ("80 KB", accents)] {
+            let rules = try Ruleset.load("{\"rules\":{\".read\":\"\(source)\"}}")
+            let request = try request(root, uid: "ann")
+            let start = Figures.threadTime()
+            _ = rules.decideRead(.root, query: nil, request, recording: .paths)
+            figures.report("\(size): \(name)", (Figures.threadTime() - start) / 1e6, "ms")
+        }
     }
 }

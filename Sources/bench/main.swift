@@ -6,6 +6,7 @@ let benches: [(name: String, run: (Figures) throws -> Void)] = [
     ("queries", benchQueries),
     ("security-rules", benchSecurityRules),
     ("engine", benchEngine),
+    ("judging", benchJudging),
     ("write-ahead-log", WriteAheadLogBench.run),
 ]
 
