@@ -185,6 +185,7 @@ extension Database {
         let requester = Requester(listen.session, .recheck)
         let decision = judgeRead(listen.path, listen.query, for: requester, now: now, &effects)
         guard decision?.isAllowed ?? true else { return false }
+        noteRead(decision, listen.path, listen.query, for: requester, now: now, &effects)
         setLookedAt(decision?.lookedAt ?? [], of: listen)
         // What inspects decisions sees each of them.
         if let decision, inspection != .all, shadow == nil { shared.add(decision, listen.view) }

@@ -62,16 +62,24 @@ extension Database {
         if listens.count >= Limits.listensPerDatabase {
             return .refused("More than \(Limits.listensPerDatabase) listens on one database")
         }
-        var requester = requester ?? Requester(session, .listen)
-        requester.isPreliminary = waits(for: request)
-        let decision = judgeRead(
-            request.path,
-            request.query,
-            for: requester,
-            now: now,
-            &effects
-        )
+        let requester = requester ?? Requester(session, .listen)
+        let (path, query) = (request.path, request.query)
+        let decision = judgeRead(path, query, for: requester, now: now, &effects)
         guard decision?.isAllowed ?? true else { return .denied }
+        let outcome = add(request, session, id: id, decision, now: now)
+        if case .mustWait = outcome { return outcome }
+        noteRead(decision, path, query, for: requester, now: now, &effects)
+        return outcome
+    }
+
+    /// Registers a listen that the rules allow.
+    private func add(
+        _ request: ListenRequest,
+        _ session: Session,
+        id: ListenID,
+        _ decision: Decision?,
+        now: Timestamp
+    ) -> ListenOutcome {
         let isIndexed = isIndexed(request.query.index, at: request.path)
         if case .serverSent = request.encoding, !isIndexed,
             let text = request.query.missingIndexText(at: request.path)
@@ -106,10 +114,16 @@ extension Database {
         now: Timestamp,
         _ effects: inout [Effect]
     ) -> ReadOutcome {
-        var requester = requester
-        requester.isPreliminary = waits(toRead: path, query)
         let decision = judgeRead(path, query, for: requester, now: now, &effects)
         if let decision, !decision.isAllowed { return .denied }
+        let outcome = value(at: path, query, now: now)
+        if case .mustWait = outcome { return outcome }
+        noteRead(decision, path, query, for: requester, now: now, &effects)
+        return outcome
+    }
+
+    /// The value at a path that the rules let somebody read.
+    private func value(at path: Path, _ query: QuerySpec, now: Timestamp) -> ReadOutcome {
         if !isIndexed(query.index, at: path), let text = query.missingIndexText(at: path) {
             return .notIndexed(text)
         }
@@ -202,38 +216,6 @@ extension Database {
     }
 
     /// The view that equal listens share, made if there is none.
-    /// Whether a listen, if it may be, has to wait for an index.
-    private func waits(for request: ListenRequest) -> Bool {
-        guard notesDecisions, let order = request.encoding.indexOrder(of: request.query) else {
-            return false
-        }
-        let key = ViewKey(query: request.query, encoding: request.encoding)
-        if watched[request.path]?.view(of: key) != nil { return false }
-        if case .serverSent = request.encoding, !isIndexed(request.query.index, at: request.path),
-            request.query.missingIndexText(at: request.path) != nil
-        {
-            return false
-        }
-        return waits(for: IndexNeed(path: request.path, order: order))
-    }
-
-    /// The same for a read.
-    private func waits(toRead path: Path, _ query: QuerySpec) -> Bool {
-        if !notesDecisions || query.loadsEverything || !query.usesIndex { return false }
-        if !isIndexed(query.index, at: path), query.missingIndexText(at: path) != nil {
-            return false
-        }
-        return waits(for: IndexNeed(path: path, order: query.index))
-    }
-
-    private func waits(for need: IndexNeed) -> Bool {
-        if let kept = indexes[need] { return kept.ready == nil }
-        return root.descendant(at: need.path).childCount > childrenIndexedAtOnce
-    }
-
-    /// Whether anybody counts what the rules allow.
-    private var notesDecisions: Bool { inspection == .all || shadow != nil }
-
     private func view(for request: ListenRequest, now: Timestamp) -> ViewOutcome {
         let key = ViewKey(query: request.query, encoding: request.encoding)
         if let view = watched[request.path]?.view(of: key) {

@@ -75,8 +75,6 @@ struct Requester {
     let identity: Identity
     let source: Source
     let operation: DecisionRecord.Operation
-    /// Whether the same is asked once more before it is done, if the rules allow it: then alone it counts.
-    var isPreliminary = false
 
     init(_ session: Session, _ operation: DecisionRecord.Operation) {
         identity = session.identity
