@@ -44,6 +44,11 @@ let package = Package(
             providers: [.apt(["libwebsockets-dev"])],
         ),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CArgon2",
+            pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"])],
+        ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CCurl",
@@ -61,6 +66,11 @@ let package = Package(
             swiftSettings: pure,
         ),
         .target(name: "Tokens", dependencies: ["JSONTree", "COpenSSL"], swiftSettings: pure),
+        .target(
+            name: "Passwords",
+            dependencies: ["COpenSSL", "CArgon2"],
+            swiftSettings: strict,
+        ),
         .target(
             name: "DatabaseCore",
             dependencies: [
@@ -174,6 +184,7 @@ let package = Package(
         tests(of: "HTTPClient", "Transport"),
         tests(of: "DataCommands", "HTTPClient"),
         tests(of: "RulesCases", "JSONTree", "Queries", "SecurityRules", exclude: ["Explanations"]),
+        tests(of: "Passwords"),
         tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]

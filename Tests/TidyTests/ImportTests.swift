@@ -8,6 +8,7 @@ private let arrows: [String: Set<String>] = [
     "WireProtocol": ["JSONTree", "Queries"],
     "EventProtocol": ["JSONTree", "Queries", "WireProtocol"],
     "Tokens": ["JSONTree", "COpenSSL"],
+    "Passwords": ["COpenSSL", "CArgon2"],
     "DatabaseCore": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
     ],
@@ -48,7 +49,7 @@ private let exceptions: [String: Set<String>] = [
 
 /// Targets of C, which import no module.
 private let targetsOfC: Set<String> = [
-    "CLibwebsockets", "COpenSSL", "CCurl", "CZlib", "CTransport",
+    "CLibwebsockets", "COpenSSL", "CArgon2", "CCurl", "CZlib", "CTransport",
 ]
 
 @Suite("imports")
