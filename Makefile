@@ -65,10 +65,11 @@ manual: build ## Write docs/hearth.1 anew from what the binary says of itself
 	scripts/manual-page .build/release/hearth > docs/hearth.1
 
 # Does not build: `sudo make install` compiles nothing as root.
-install: ## Put the binary, its manual page and completions under PREFIX (/usr/local)
+install: ## Put the binary, its manual page, completions and a unit of systemd under PREFIX (/usr/local)
 	@test -x .build/release/hearth || { echo "run 'make build' first" >&2; exit 1; }
 	install -D --mode 0755 --strip .build/release/hearth "$(DESTDIR)$(PREFIX)/bin/hearth"
 	install -D --mode 0644 docs/hearth.1 "$(DESTDIR)$(PREFIX)/share/man/man1/hearth.1"
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' docs/hearth.service | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/lib/systemd/system/hearth.service"
 	.build/release/hearth completions bash | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearth"
 	.build/release/hearth completions zsh | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearth"
 	.build/release/hearth completions fish | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearth.fish"

@@ -72,6 +72,16 @@ let package = Package(
             swiftSettings: strict,
         ),
         .target(
+            name: "Accounts",
+            dependencies: ["JSONTree", "Passwords", "COpenSSL"],
+            swiftSettings: pure,
+        ),
+        .target(
+            name: "IdentityToolkit",
+            dependencies: ["JSONTree", "Passwords", "Accounts", "Tokens"],
+            swiftSettings: pure,
+        ),
+        .target(
             name: "DatabaseCore",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
@@ -99,6 +109,7 @@ let package = Package(
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
                 "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
+                "Passwords", "Accounts", "IdentityToolkit", "HTTPClient",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict,
@@ -124,10 +135,16 @@ let package = Package(
             ],
             swiftSettings: strict,
         ),
+        .target(
+            name: "AccountCommands",
+            dependencies: ["JSONTree", "HTTPClient", "DataCommands", "Files"],
+            swiftSettings: strict,
+        ),
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "DatabaseServer", "DataCommands", "RulesCommands", "HTTPClient", "Files",
+                "DatabaseServer", "DataCommands", "RulesCommands", "AccountCommands", "HTTPClient",
+                "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -136,7 +153,7 @@ let package = Package(
             name: "bench",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WriteAheadLog", "DatabaseCore",
-                "WireProtocol",
+                "WireProtocol", "Tokens", "Passwords", "Accounts", "IdentityToolkit",
             ],
             swiftSettings: strict,
         ),
@@ -162,13 +179,18 @@ let package = Package(
             of: "DatabaseServer",
             "DatabaseCore",
             "EventProtocol",
+            "Accounts",
             "Files",
+            "HTTPClient",
+            "IdentityToolkit",
             "JSONTree",
+            "Passwords",
             "Queries",
             "SecurityRules",
             "Tokens",
             "Transport",
             "WireProtocol",
+            "WriteAheadLog",
             .product(name: "Logging", package: "swift-log")
         ),
         tests(
@@ -184,7 +206,10 @@ let package = Package(
         tests(of: "HTTPClient", "Transport"),
         tests(of: "DataCommands", "HTTPClient"),
         tests(of: "RulesCases", "JSONTree", "Queries", "SecurityRules", exclude: ["Explanations"]),
-        tests(of: "Passwords"),
+        tests(of: "Passwords", "CArgon2"),
+        tests(of: "Accounts", "JSONTree", "Passwords"),
+        tests(of: "IdentityToolkit", "JSONTree", "Passwords", "Accounts", "Tokens"),
+        tests(of: "AccountCommands", "DataCommands", "Files", "JSONTree"),
         tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]

@@ -76,6 +76,11 @@ hearth_socket *hearth_socket_take(hearth_loop *loop, struct lws_vhost *tls_vhost
 
 int hearth_lws_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                         size_t length);
+/// `what: why` into `reason`.
+void hearth_set_reason(char *reason, const char *what, const char *why);
+/// Certificate, chain and key of PEM files; NULL with a reason when they cannot be used together.
+struct ssl_ctx_st *hearth_identity_load(const char *certificate, const char *key, char *reason);
+
 struct lws_vhost *hearth_create_vhost(hearth_loop *loop, bool tls);
 /// Called back by libwebsockets with the SSL_CTX of a new TLS virtual host.
 int hearth_listener_configure_tls(hearth_listener *listener, void *ssl_context);

@@ -21,19 +21,19 @@ package struct Console: Sendable {
     }
 
     /// Writes a line that only somebody who looks on cares for.
-    func mention(_ line: String) {
+    package func mention(_ line: String) {
         if showsProgress { say(line) }
     }
 
     /// Replaces the terminal's last line.
-    func showLine(_ line: String) {
+    package func showLine(_ line: String) {
         put("\r\u{1B}[K" + line)
     }
 
     /// Asks before something is lost.
     ///
     /// - Throws: `CommandError` when the answer is no, or nobody is there to be asked.
-    func confirm(_ loss: String, isForced: Bool) throws(CommandError) {
+    package func confirm(_ loss: String, isForced: Bool) throws(CommandError) {
         if isForced { return }
         guard canAsk else {
             throw .usage("\(loss), and nobody can be asked here: --force does it unasked")

@@ -2,14 +2,15 @@ import Glibc
 import Gzip
 
 /// The file that is imported: JSON, or JSON that gzip compressed.
-final class ImportSource {
-    let name: String
+package final class ImportSource {
+    /// For errors: the file's name, or `standard input`.
+    package let name: String
     /// Bytes of the file; nil where that is not known, as for a pipe.
-    let byteCount: Int?
+    package let byteCount: Int?
     /// Nanoseconds since 1970 at its last change.
     let modified: Int
     /// Bytes read from the file.
-    private(set) var readByteCount = 0
+    package private(set) var readByteCount = 0
 
     private let descriptor: Descriptor
     private var buffer = [UInt8](repeating: 0, count: 256 * 1024)
@@ -27,7 +28,7 @@ final class ImportSource {
     private static let signature: [UInt8] = [0x1F, 0x8B]
 
     /// Opens a file and reads its start; `-` is standard input.
-    init(_ path: String) throws(CommandError) {
+    package init(_ path: String) throws(CommandError) {
         descriptor = path == "-" ? .standardInput : try .reading(path)
         name = descriptor.name
         let status = descriptor.status
@@ -44,7 +45,7 @@ final class ImportSource {
     }
 
     /// Hands on the next bytes of the text, 256 KiB at most; false at its end.
-    func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(CommandError) -> Bool {
+    package func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(CommandError) -> Bool {
         guard let inflater else {
             let part = try nextPart()
             part.withUnsafeBytes(take)

@@ -3,9 +3,9 @@ import Glibc
 import Gzip
 
 /// Where a value goes: standard output, or a file that is there under its name only when it is whole.
-final class OutputFile {
+package final class OutputFile {
     /// Bytes given so far, before they are compressed.
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
     private enum Place {
         /// A file that gets its name when it is whole.
@@ -30,10 +30,15 @@ final class OutputFile {
     /// - Parameters:
     ///   - path: The file.
     ///   - compresses: Whether gzip compresses what is written.
+    ///   - isPrivate: Whether its owner alone may read a regular file.
     /// - Throws: `CommandError` when it cannot be opened.
-    init(_ path: String?, compresses: Bool = false) throws(CommandError) {
+    package init(
+        _ path: String?,
+        compresses: Bool = false,
+        isPrivate: Bool = false
+    ) throws(CommandError) {
         compressor = compresses ? Deflater() : nil
-        place = try Self.open(path)
+        place = try Self.open(path, isPrivate ? 0o600 : 0o666)
         guard case .stream(let descriptor) = place, descriptor.isTerminal else { return }
         guard !compresses else {
             throw .usage("compressed data says nothing on a terminal; name a file with -o")
@@ -41,7 +46,10 @@ final class OutputFile {
         terminal = TerminalText()
     }
 
-    private static func open(_ path: String?) throws(CommandError) -> Place {
+    private static func open(
+        _ path: String?,
+        _ permissions: mode_t
+    ) throws(CommandError) -> Place {
         guard let path, path != "-", path != "/dev/stdout" else { return .stream(.standardOutput) }
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -49,7 +57,7 @@ final class OutputFile {
             return .stream(try .opened(path, O_WRONLY))
         }
         do throws(FileError) {
-            return .draft(try FileDraft(path))
+            return .draft(try FileDraft(path, permissions: permissions))
         } catch {
             throw .failed("\(error)")
         }
@@ -92,7 +100,7 @@ final class OutputFile {
         }
     }
 
-    func write(_ bytes: [UInt8]) throws(CommandError) {
+    package func write(_ bytes: [UInt8]) throws(CommandError) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(CommandError) in
             try write(UnsafeRawBufferPointer(buffer))
         }
@@ -114,7 +122,7 @@ final class OutputFile {
     }
 
     /// Writes what is left, and gives the file its name.
-    func finish() throws(CommandError) {
+    package func finish() throws(CommandError) {
         if let compressor { try put(compressor.deflate([], isLast: true)) }
         var rest: [UInt8] = []
         terminal?.finish(&rest)

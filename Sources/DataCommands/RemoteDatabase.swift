@@ -6,7 +6,8 @@ package import HTTPClient
 package final class RemoteDatabase {
     let address: ServerAddress
     let client: HTTPClient
-    let console: Console
+    /// Words for whoever runs the command.
+    package let console: Console
 
     /// - Throws: `CommandError` when HTTP cannot be spoken.
     package init(

@@ -11,6 +11,7 @@ struct HashedRequest {
     /// The node that is hashed.
     let node: Node
     let use: Use
+    let standing: Standing
 
     enum Use {
         /// The answer, which lacks the tag alone.
@@ -24,6 +25,7 @@ struct ConditionalPut {
     let write: Write
     let condition: EntityTag
     let tagUse: Request.TagUse
+    let standing: Standing
     /// 1 for the first comparison.
     var attempt = 1
 
@@ -89,7 +91,13 @@ extension DatabaseEngine {
             return
         }
         askHash(
-            HashedRequest(id: id, database: database, node: current, use: .condition(put)),
+            HashedRequest(
+                id: id,
+                database: database,
+                node: current,
+                use: .condition(put),
+                standing: put.standing
+            ),
             &effects
         )
     }
@@ -112,6 +120,7 @@ extension DatabaseEngine {
                 put.tagUse,
                 of: database.node(at: put.target),
                 database,
+                put.standing,
                 &effects
             )
         case .mismatch:
@@ -128,6 +137,7 @@ extension DatabaseEngine {
         _ use: Request.TagUse,
         of node: @autoclosure () -> Node,
         _ database: Database,
+        _ standing: Standing,
         _ effects: inout [Effect],
     ) {
         guard use == .wanted, response.takesTag else {
@@ -137,7 +147,13 @@ extension DatabaseEngine {
         let node = node()
         if node.isLarge(from: policy.nodesHashedAtOnce) {
             askHash(
-                HashedRequest(id: id, database: database, node: node, use: .answer(response)),
+                HashedRequest(
+                    id: id,
+                    database: database,
+                    node: node,
+                    use: .answer(response),
+                    standing: standing
+                ),
                 &effects
             )
         } else {
@@ -148,6 +164,7 @@ extension DatabaseEngine {
     private func askHash(_ request: HashedRequest, _ effects: inout [Effect]) {
         let inquiry = nextInquiry()
         inquiringHashes[inquiry] = request
+        beginWaiting(request.id, request.standing)
         effects.append(.work(inquiry, .hash(request.node)))
     }
 
@@ -159,10 +176,13 @@ extension DatabaseEngine {
         _ effects: inout [Effect]
     ) {
         let database = request.database
+        let refusal = endWaiting(request.id, request.standing, now)
         switch request.use {
         case .answer(let response):
             var answer = response
-            if let hash {
+            if let refusal {
+                if case .value = response { return refuse(request.id, refusal, &effects) }
+            } else if let hash {
                 answer = response.with(EntityTag(hash: hash))
             } else if case .value = response {
                 answer = .refused(.busy)
@@ -170,6 +190,7 @@ extension DatabaseEngine {
             // A write is done, with or without a tag to tell.
             database.emit(.respond(request.id, answer), &effects)
         case .condition(let put):
+            if let refusal { return refuse(request.id, refusal, &effects) }
             guard let hash else {
                 database.emit(.respond(request.id, .refused(.busy)), &effects)
                 return

@@ -8,7 +8,9 @@ import WireProtocol
 extension DatabaseEngine {
     /// Whether a session may begin in this database: it exists, or naming it makes it.
     package func serves(_ id: DatabaseID) -> Bool {
-        databases[id] != nil || policy.createsDatabases && databases.count < Limits.databases
+        if isReserved(id) { return false }
+        return databases[id] != nil
+            || policy.createsDatabases && databases.count < Limits.databases
     }
 
     func answer(
@@ -42,7 +44,7 @@ extension DatabaseEngine {
             authenticate(token, override: nil, request: id, session, &effects)
             return nil
         case .unauth:
-            become(.nobody, nil, session, now, &effects)
+            become(.nobody, .unlimited, session, now, &effects)
             return .done
         case .observe(let observation):
             return observe(observation, request, session, now, &effects)
@@ -155,7 +157,13 @@ extension DatabaseEngine {
         case .value(let node):
             guard query == .everything else { return .value(node, nil, isExport: isExport) }
             if node.isLarge(from: policy.nodesHashedAtOnce) {
-                askHash(of: node, .tag(id, isExport: isExport), session, &effects)
+                let get = Session.TaggedGet(
+                    request: id,
+                    path: path,
+                    isExport: isExport,
+                    reader: session.identity
+                )
+                askHash(of: node, .tag(get), session, &effects)
                 return nil
             }
             return .value(node, EntityTag(node), isExport: isExport)

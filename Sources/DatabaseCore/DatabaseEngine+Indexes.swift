@@ -6,7 +6,7 @@ import WireProtocol
 /// Who waits for an index, and is asked again when it is there.
 enum Asker {
     case message(SessionMessage, Session)
-    case request(Request, RequestID, Identity, isAdmin: Bool, until: Timestamp? = nil)
+    case request(Request, RequestID, Standing)
 }
 
 /// Indexes that are worked out away from the loop.
@@ -21,7 +21,10 @@ extension DatabaseEngine {
         guard let kept = database.indexes[need] else {
             preconditionFailure("who is told to wait has had the index made")
         }
-        if case .message(_, let session) = asker { session.waiting = .index }
+        switch asker {
+        case .message(_, let session): session.waiting = .index
+        case .request(_, let id, let standing): beginWaiting(id, standing)
+        }
         kept.askers.append(asker)
         if kept.snapshot == nil { build(kept, of: database, &effects) }
     }
@@ -113,17 +116,10 @@ extension DatabaseEngine {
                 refuse(message, session, &effects)
             }
             receiveParked(session, now, &effects)
-        case .request(let request, let id, let identity, let isAdmin, let expiry):
+        case .request(let request, let id, let standing):
+            guard goesOn(id, standing, now, &effects) else { return }
             if isThere {
-                perform(
-                    request,
-                    id,
-                    as: identity,
-                    isAdmin: isAdmin,
-                    until: expiry,
-                    now,
-                    &effects
-                )
+                perform(request, id, as: standing, now, &effects)
             } else {
                 effects.append(.respond(id, .refused(.busy)))
             }

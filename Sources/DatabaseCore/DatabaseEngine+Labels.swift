@@ -7,6 +7,7 @@ struct LabelRequest {
     let labels: RulesetLabels
     let author: String
     let database: Database
+    let standing: Standing
 }
 
 /// Labels of stored rulesets: which one is in force, which one is tried beside it.
@@ -35,6 +36,7 @@ extension DatabaseEngine {
         }
         let inquiry = nextInquiry()
         inquiringLabels[inquiry] = request
+        beginWaiting(request.id, request.standing)
         effects.append(.work(inquiry, work))
     }
 

@@ -37,13 +37,15 @@ extension DatabaseEngine {
             hashed(request, hash, now, &effects)
             return
         }
-        if let (request, database) = inquiringSimulations.removeValue(forKey: inquiry) {
+        if let waiting = inquiringSimulations.removeValue(forKey: inquiry) {
+            guard goesOn(waiting.id, waiting.standing, now, &effects) else { return }
             var response = Response.refused(.busy)
             if case .simulated(let answer) = result { response = .simulated(answer) }
-            database.emit(.respond(request, response), &effects)
+            waiting.database.emit(.respond(waiting.id, response), &effects)
             return
         }
         if let request = inquiringLabels.removeValue(forKey: inquiry) {
+            guard goesOn(request.id, request.standing, now, &effects) else { return }
             loaded(result, for: request, now, &effects)
             return
         }
@@ -80,13 +82,28 @@ extension DatabaseEngine {
             return
         case _ where hash == nil:
             reply = .refused(.unavailable, RequestRefusal.busy.text)
-        case .tag(_, let isExport):
-            reply = .value(node, EntityTag(hash: hash ?? ""), isExport: isExport)
+        case .tag(let get):
+            reply = found(node, EntityTag(hash: hash ?? ""), by: get, session, now)
         case .set(let request, let set):
             let tag = EntityTag(hash: hash ?? "")
             reply = compared(set, node, tag, request, session, now, &effects)
         }
         guard let reply else { return }
         session.database.reply(use.request, reply, to: session, &effects)
+    }
+    /// What a get found, unless its session has meanwhile become somebody who may not read it.
+    private func found(
+        _ node: Node,
+        _ tag: EntityTag,
+        by get: Session.TaggedGet,
+        _ session: Session,
+        _ now: Timestamp
+    ) -> EventReply {
+        let isTheSame = session.identity == get.reader
+        guard isTheSame || session.database.mayRead(get.path, as: session.identity, now) else {
+            counts.refusedReads += 1
+            return .denied
+        }
+        return .value(node, tag, isExport: get.isExport)
     }
 }

@@ -88,7 +88,7 @@ extension DatabaseEngine {
             )
             return
         case .unauth:
-            become(.nobody, nil, session, now, &effects)
+            become(.nobody, .unlimited, session, now, &effects)
             body = .text("unauthenticated")
         case .listen(let target, let tag, let hash):
             guard let reply = listen(target, tag, hash, request, session, now, &effects) else {

@@ -24,14 +24,19 @@ extension DatabaseEngine {
         }
     }
 
-    /// Every database that holds anything, in order of names, as of now.
+    /// Every database that holds anything, reserved ones too, in order of names, as of now.
     package func snapshots() -> [DatabaseSnapshot] {
         sortedDatabases.filter { $0.number > .zero }.map(\.snapshot)
     }
 
-    /// What is known of each database, for people and metrics.
+    /// The same without reserved ones: what may be shown and exported.
+    package func shownSnapshots() -> [DatabaseSnapshot] {
+        snapshots().filter { !isReserved($0.database) }
+    }
+
+    /// What is known of each database that is not reserved, for people and metrics.
     package func summaries() -> [DatabaseSummary] {
-        sortedDatabases.map { database in
+        sortedDatabases.filter { !isReserved($0.id) }.map { database in
             DatabaseSummary(
                 database: database.id,
                 number: database.number,

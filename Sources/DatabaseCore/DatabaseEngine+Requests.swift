@@ -3,6 +3,13 @@ import Queries
 import SecurityRules
 import WireProtocol
 
+/// A simulation that is worked out away from the loop.
+struct WaitingSimulation {
+    let id: RequestID
+    let database: Database
+    let standing: Standing
+}
+
 /// Requests that are not part of a session.
 extension DatabaseEngine {
     func receive(
@@ -12,10 +19,13 @@ extension DatabaseEngine {
         _ effects: inout [Effect]
     ) {
         switch request.credential {
-        case .none: perform(request, id, as: .nobody, isAdmin: false, now, &effects)
+        case .none: perform(request, id, as: .nobody, now, &effects)
+        case .server:
+            perform(request, id, as: Standing(identity: .admin, isAdmin: true), now, &effects)
         case .admin(let override):
             let identity = DatabaseEngine.identity(under: override)
-            perform(request, id, as: identity, isAdmin: true, now, &effects)
+            let standing = Standing(identity: identity, isAdmin: true)
+            perform(request, id, as: standing, now, &effects)
         case .token(let token, _):
             let inquiry = nextInquiry()
             inquiringRequests[inquiry] = (request, id)
@@ -32,31 +42,31 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) {
         switch outcome {
-        case .admin:
+        case .admin(let term):
             var override: AuthOverride?
             if case .token(_, let given) = request.credential { override = given }
             let identity = DatabaseEngine.identity(under: override)
-            perform(request, id, as: identity, isAdmin: true, now, &effects)
-        case .user(let auth, let expiry):
-            let identity = Identity.user(auth)
-            perform(request, id, as: identity, isAdmin: false, until: expiry, now, &effects)
-        case .refused(let refusal):
-            counts.refusedCredentials += 1
-            effects.append(.respond(id, .badCredential(refusal)))
+            let standing = Standing(identity: identity, isAdmin: true, term: term)
+            perform(request, id, as: standing, now, &effects)
+        case .user(let auth, let term):
+            let standing = Standing(identity: .user(auth), isAdmin: false, term: term)
+            perform(request, id, as: standing, now, &effects)
+        case .refused(let refusal): refuse(id, refusal, &effects)
         }
     }
 
-    /// Does a request. What outlives it, an event stream, does so until `expiry`.
+    /// Does a request. What outlives it, an event stream, does so for the term of `standing`.
     func perform(
         _ request: Request,
         _ id: RequestID,
-        as identity: Identity,
-        isAdmin: Bool,
-        until expiry: Timestamp? = nil,
+        as standing: Standing,
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
-        guard let database = database(for: request) else {
+        let isAdmin = standing.isAdmin
+        guard mayAsk(of: request.database, request.credential),
+            let database = database(for: request)
+        else {
             effects.append(.respond(id, .unknownDatabase))
             return
         }
@@ -66,16 +76,16 @@ extension DatabaseEngine {
         }
         switch request.operation {
         case .get(let target, let query, let tagUse):
-            let requester = Requester(identity, .request(id), .read)
+            let requester = Requester(standing.identity, .request(id), .read)
             let outcome = database.read(target.path, query, for: requester, now: now, &effects)
             database.profile(.restRead, target.path, query, outcome, &effects)
             switch outcome {
             case .mustWait(let need):
-                let asker = Asker.request(request, id, identity, isAdmin: isAdmin)
+                let asker = Asker.request(request, id, standing)
                 wait(for: need, in: database, asker, &effects)
             case .value(let node):
                 let value = target.isPriority ? node.priority : node
-                answer(id, .value(value, nil), tagUse, of: value, database, &effects)
+                answer(id, .value(value, nil), tagUse, of: value, database, standing, &effects)
             case .notIndexed(let text):
                 database.emit(.respond(id, .notIndexed(text)), &effects)
             case .denied:
@@ -90,28 +100,42 @@ extension DatabaseEngine {
                 number: nil,
                 encoding: .serverSent(isExport: isExport),
             )
-            let asker = Asker.request(request, id, identity, isAdmin: isAdmin, until: expiry)
-            let session = streamSession(connection, database, as: identity, until: expiry)
+            let asker = Asker.request(request, id, standing)
+            let session = streamSession(connection, database, as: standing)
             guard let refusal = stream(asked, session, id, asker, now, &effects) else { return }
             database.emit(.respond(id, refusal), &effects)
         case .put, .push, .merge:
-            write(request, id, as: identity, database, now, &effects)
+            write(request, id, as: standing, database, now, &effects)
         case .simulate(let simulation):
-            if isAdmin { return simulate(simulation, id, database, now, &effects) }
+            if isAdmin { return simulate(simulation, id, database, standing, now, &effects) }
             database.emit(.respond(id, .permissionDenied), &effects)
         case .labelRulesets(let labels, let author):
             if isAdmin {
-                let asked = LabelRequest(id: id, labels: labels, author: author, database: database)
+                let asked = LabelRequest(
+                    id: id,
+                    labels: labels,
+                    author: author,
+                    database: database,
+                    standing: standing
+                )
                 return label(asked, now, &effects)
             }
             database.emit(.respond(id, .permissionDenied), &effects)
         case .getRules, .putRules, .getRulesHistory, .getSettings, .putSetting, .storeRuleset,
             .shadow, .profile, .inspect, .setInspection, .coverage,
-            .backUp, .databases, .status:
+            .backUp, .confirm, .databases, .status:
             var response = Response.permissionDenied
-            if isAdmin { response = administer(request.operation, database, now, &effects) }
+            if isAdmin {
+                response = administer(request.operation, standing, database, now, &effects)
+            }
             database.emit(.respond(id, response), &effects)
         }
+    }
+
+    /// Databases of the server's own are for requests of its own.
+    private func mayAsk(of id: DatabaseID, _ credential: RequestCredential) -> Bool {
+        if case .server = credential { return true }
+        return !isReserved(id)
     }
 
     /// The database of a request. Reading one that is not there yet reads an empty one and leaves
@@ -132,11 +156,12 @@ extension DatabaseEngine {
     private func write(
         _ request: Request,
         _ id: RequestID,
-        as identity: Identity,
+        as standing: Standing,
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
+        let identity = standing.identity
         let limit = request.sizeLimit ?? database.settings.defaultWriteSizeLimit
         switch request.operation {
         case .put(let target, let draft, let condition, let tagUse):
@@ -144,12 +169,18 @@ extension DatabaseEngine {
             write.byteLimit = limit.byteCount
             write.request = id
             if let condition {
-                let conditional = ConditionalPut(write: write, condition: condition, tagUse: tagUse)
+                let conditional = ConditionalPut(
+                    write: write,
+                    condition: condition,
+                    tagUse: tagUse,
+                    standing: standing
+                )
                 put(conditional, id, database, now, &effects)
                 return
             }
             let response = response(to: perform(write, database, now, &effects), of: write)
-            answer(id, response, tagUse, of: database.node(at: target), database, &effects)
+            let node = database.node(at: target)
+            answer(id, response, tagUse, of: node, database, standing, &effects)
         case .push(let path, let key, let draft, let tagUse):
             let target = WriteTarget(path: path.appending(key), isPriority: false)
             var write = Write.put(target, draft, as: identity, by: nil)
@@ -157,7 +188,8 @@ extension DatabaseEngine {
             write.request = id
             var response = response(to: perform(write, database, now, &effects), of: write)
             if case .written = response { response = .pushed(key, nil) }
-            answer(id, response, tagUse, of: database.node(at: target), database, &effects)
+            let node = database.node(at: target)
+            answer(id, response, tagUse, of: node, database, standing, &effects)
         case .merge(let base, let entries, let tagUse):
             var write = Write(entries: entries, base: base, identity: identity, writer: nil)
             write.byteLimit = limit.byteCount
@@ -167,7 +199,7 @@ extension DatabaseEngine {
             // The tag tells of what was not written, too.
             var shownUse = tagUse
             if tagUse == .wanted, !database.mayRead(base, as: identity, now) { shownUse = .none }
-            answer(id, response, shownUse, of: node, database, &effects)
+            answer(id, response, shownUse, of: node, database, standing, &effects)
         default:
             preconditionFailure("only writes come here")
         }
@@ -187,6 +219,7 @@ extension DatabaseEngine {
 
     private func administer(
         _ operation: Request.Operation,
+        _ standing: Standing,
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect]
@@ -200,11 +233,12 @@ extension DatabaseEngine {
         case .putSetting(let setting): put(setting, database, now, &effects)
         case .storeRuleset(let id, let rules): store(rules, as: id, database, now, &effects)
         case .shadow(let resets): shadow(of: database, resets: resets, now)
-        case .profile: .mayProfile
+        case .profile: .mayProfile(until: standing.term)
         case .inspect: .mayInspect
         case .setInspection(let level): inspect(level)
         case .coverage(let resets): coverage(of: database, resets: resets)
         case .backUp: .mayBackUp
+        case .confirm: .done
         case .databases: .databases(existing)
         case .status: .status(summaries())
         case .simulate, .labelRulesets: preconditionFailure("these may be worked out elsewhere")
@@ -230,11 +264,17 @@ extension DatabaseEngine {
         _ simulation: SimulationRequest,
         _ id: RequestID,
         _ database: Database,
+        _ standing: Standing,
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
         let inquiry = nextInquiry()
-        inquiringSimulations[inquiry] = (id, database)
+        inquiringSimulations[inquiry] = WaitingSimulation(
+            id: id,
+            database: database,
+            standing: standing
+        )
+        beginWaiting(id, standing)
         let time = database.commitTime(now)
         let work = LongWork.simulate(simulation, under: database.rules, on: database.root, at: time)
         effects.append(.work(inquiry, work))

@@ -11,7 +11,7 @@ extension DatabaseEngine {
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
-        guard let database = database(handshake.database) else {
+        guard !isReserved(handshake.database), let database = database(handshake.database) else {
             // The plain event protocol has no word for it: its connections are judged before they open.
             if handshake.dialect == .wire {
                 let text = "There is no database named '\(handshake.database)' on this server."
@@ -32,7 +32,7 @@ extension DatabaseEngine {
             database: database,
             dialect: handshake.dialect,
         )
-        sessions[connection] = session
+        enter(session)
         sessionsByID[session.id] = session
         counts.sessions += 1
         database.profile(.connect, .root, &effects)
@@ -49,6 +49,12 @@ extension DatabaseEngine {
             case .serverSent: preconditionFailure("an event stream begins as a request")
             }
         database.emit(.send(.text(hello), to: [connection]), &effects)
+    }
+
+    /// Lets a session begin.
+    func enter(_ session: Session) {
+        sessions[session.connection] = session
+        holders.add(session.term.holder, session.connection)
     }
 
     /// Ends a session and its connection for a reason of the server's.
@@ -68,6 +74,7 @@ extension DatabaseEngine {
     func end(_ connection: ConnectionID, _ now: Timestamp, _ effects: inout [Effect]) {
         guard let session = sessions.removeValue(forKey: connection) else { return }
         sessionsByID[session.id] = nil
+        holders.remove(session.term.holder, connection)
         switch session.waiting {
         case .credential(let inquiry, _, _), .hash(let inquiry, _, _), .comparison(let inquiry, _):
             inquiringSessions[inquiry] = nil
@@ -76,27 +83,6 @@ extension DatabaseEngine {
         session.database.profile(.disconnect, .root, &effects)
         session.database.removeListens(of: session)
         session.database.runOnDisconnect(session.id, now: now, &effects)
-    }
-
-    /// Tells sessions whose token has run out. An SDK is disconnected, and comes back with a new one, and so
-    /// is the reader of an event stream; a client of the plain event protocol goes on signed out.
-    func expireTokens(_ now: Timestamp, _ effects: inout [Effect]) {
-        let expired = sessions.values.filter { ($0.expiry ?? .distantFuture) <= now }
-        for session in expired.sorted(by: { $0.connection < $1.connection }) {
-            let text = "Auth token is expired"
-            let message: OutgoingMessage =
-                switch session.dialect {
-                case .wire: .text(ServerMessage.authRevoked(.expiredToken, text).encoded())
-                case .events:
-                    .text(EventMessage.authRevoked(EventError(.expiredToken, text)).encoded())
-                case .serverSent: .serverSent(.authRevoked, isExport: false)
-                }
-            session.database.emit(.send(message, to: [session.connection]), &effects)
-            switch session.dialect {
-            case .wire, .serverSent: close(session.connection, .tokenExpired, now, &effects)
-            case .events: become(.nobody, nil, session, now, &effects)
-            }
-        }
     }
 
     // MARK: - Credentials
@@ -129,11 +115,11 @@ extension DatabaseEngine {
         guard case .credential(inquiry, let request, let override) = session.waiting else { return }
         session.waiting = nil
         switch outcome {
-        case .admin:
-            become(DatabaseEngine.identity(under: override), nil, session, now, &effects)
+        case .admin(let term):
+            become(DatabaseEngine.identity(under: override), term, session, now, &effects)
             confirm(request, session, &effects)
-        case .user(let auth, let expiry):
-            become(.user(auth), expiry, session, now, &effects)
+        case .user(let auth, let term):
+            become(.user(auth), term, session, now, &effects)
             confirm(request, session, &effects)
         case .refused(let refusal):
             counts.refusedCredentials += 1
@@ -151,16 +137,15 @@ extension DatabaseEngine {
         }
     }
 
-    /// Gives a session an identity; listens that it may not have end.
+    /// Gives a session an identity for a term; listens that it may not have end.
     func become(
         _ identity: Identity,
-        _ expiry: Timestamp?,
+        _ term: CredentialTerm,
         _ session: Session,
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
-        session.identity = identity
-        session.expiry = expiry
+        session.become(identity, term, &holders)
         session.database.identityChanged(of: session, now: now, &effects)
         session.database.judgeAgain(session, now: now, &effects)
     }
@@ -212,9 +197,4 @@ extension CredentialRefusal {
 extension Identity {
     /// The `uid` that rules see; nil for an administrator and for nobody.
     fileprivate var uid: String? { auth?.value.child(Key(unchecked: Array("uid".utf8))).string }
-}
-
-extension Timestamp {
-    /// Later than every time that a clock shows.
-    static let distantFuture = Timestamp(milliseconds: .max)
 }

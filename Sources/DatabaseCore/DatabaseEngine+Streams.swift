@@ -11,19 +11,17 @@ extension DatabaseEngine {
     func streamSession(
         _ connection: ConnectionID,
         _ database: Database,
-        as identity: Identity,
-        until expiry: Timestamp?
+        as standing: Standing
     ) -> Session {
-        let session = Session(
+        Session(
             connection: connection,
             // Never entered by its name, so no client can ask for it to be replaced.
             id: SessionID("stream-\(connection.value)"),
             database: database,
             dialect: .serverSent,
+            identity: standing.identity,
+            term: standing.term
         )
-        session.identity = identity
-        session.expiry = expiry
-        return session
     }
 
     /// Begins a stream. The verdict, the first put and the registration all see the same tree.
@@ -61,7 +59,7 @@ extension DatabaseEngine {
             return nil
         case .registered(let listen, _):
             let connection = session.connection
-            sessions[connection] = session
+            enter(session)
             counts.streams += 1
             database.emit(.respond(id, .streaming(connection)), &effects)
             database.putPresent(listen, &effects)

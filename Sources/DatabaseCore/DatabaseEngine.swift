@@ -11,6 +11,7 @@ package final class DatabaseEngine {
     var databases: [DatabaseID: Database] = [:]
     var sessions: [ConnectionID: Session] = [:]
     var sessionsByID: [SessionID: Session] = [:]
+    var holders = CredentialHolders()
     /// Requests whose credential is being checked.
     var inquiringRequests: [InquiryID: (request: Request, id: RequestID)] = [:]
     /// Sessions with a credential or a hash under way.
@@ -20,7 +21,7 @@ package final class DatabaseEngine {
     /// Requests that wait for rulesets to be loaded.
     var inquiringLabels: [InquiryID: LabelRequest] = [:]
     /// Simulations that are worked out away from the loop.
-    var inquiringSimulations: [InquiryID: (request: RequestID, database: Database)] = [:]
+    var inquiringSimulations: [InquiryID: WaitingSimulation] = [:]
     /// Indexes that are worked out elsewhere.
     var inquiringIndexes: [InquiryID: (database: Database, kept: KeptIndex)] = [:]
     /// Messages that have waited, to go on in turns; the oldest first.
@@ -33,7 +34,7 @@ package final class DatabaseEngine {
 
     package init(_ policy: EnginePolicy) {
         self.policy = policy
-        for id in policy.databases { databases[id] = makeDatabase(id) }
+        for id in policy.databases + policy.reserved { databases[id] = makeDatabase(id) }
     }
 
     /// Applies one input and appends what the shell must now do, in order.
@@ -53,16 +54,20 @@ package final class DatabaseEngine {
             receive(request, id, now, &effects)
         case .verified(let inquiry, let outcome):
             verified(inquiry, outcome, now, &effects)
+        case .revoked(let holder, let time):
+            revoke(holder, issuedBefore: time, now, &effects)
         case .worked(let inquiry, let result):
             worked(inquiry, result, now, &effects)
         case .flushed(let database, let number):
             databases[database]?.flushed(through: number, &effects)
         case .defaultRules(let rules):
             policy.defaultRules = rules
-            for database in sortedDatabases where policy.rulesByDatabase[database.id] == nil {
+            for database in sortedDatabases
+            where policy.rulesByDatabase[database.id] == nil && !isReserved(database.id) {
                 replaceRules(of: database, rules, now, &effects)
             }
         case .rules(let id, let rules):
+            precondition(!isReserved(id), "no client has rules to do with the server's own")
             policy.rulesByDatabase[id] = rules
             if let database = databases[id] { replaceRules(of: database, rules, now, &effects) }
         case .log(let condition):
@@ -99,7 +104,8 @@ package final class DatabaseEngine {
     func makeDatabase(_ id: DatabaseID) -> Database {
         Database(
             id: id,
-            defaultRules: policy.rulesByDatabase[id] ?? policy.defaultRules,
+            defaultRules: isReserved(id)
+                ? .closed : policy.rulesByDatabase[id] ?? policy.defaultRules,
             policy,
         )
     }
@@ -107,9 +113,16 @@ package final class DatabaseEngine {
     /// The databases that are configured or were written to, by name; one that was only read is none.
     var existing: [DatabaseID] {
         sortedDatabases.map(\.id).filter { id in
-            policy.databases.contains(id) || databases[id]?.number != .zero
+            !isReserved(id)
+                && (policy.databases.contains(id) || databases[id]?.number != .zero)
         }
     }
+
+    /// Whether it is a database of the server's own, for itself alone.
+    func isReserved(_ id: DatabaseID) -> Bool { policy.reserved.contains(id) }
+
+    /// The tree of a database as it is now; what is seen in it may not be durable yet.
+    package func root(of id: DatabaseID) -> Node { databases[id]?.root ?? .absent }
 
     /// In order of their names.
     var sortedDatabases: [Database] { databases.keys.sorted().compactMap { databases[$0] } }

@@ -87,6 +87,8 @@ package enum CloseReason: Sendable, Equatable {
     /// A new connection named this session as its last one.
     case replaced
     case tokenExpired
+    /// Its credential was revoked.
+    case tokenRevoked
     /// The rules no longer allow what an event stream shows.
     case permissionDenied
     case tooManyParkedMessages
@@ -117,7 +119,8 @@ package enum Response: Sendable {
     case rulesMismatch(RulesVersion?)
     case done
     case simulated(SimulationAnswer)
-    case mayProfile
+    /// The profiler may watch, until the term is over.
+    case mayProfile(until: CredentialTerm)
     case mayInspect
     /// What decisions under the rules in force have consulted.
     indirect case coverage(Coverage)

@@ -4,6 +4,8 @@ package import SecurityRules
 package struct EnginePolicy: Sendable {
     /// Databases that exist from the start, whether or not they hold anything.
     package var databases: [DatabaseID]
+    /// Databases of the server's own: no client can name them, and no list does.
+    package var reserved: [DatabaseID]
     /// Whether naming an unknown database makes it (`--dev`).
     package var createsDatabases: Bool
     /// The rules of databases that have none of their own.
@@ -25,6 +27,7 @@ package struct EnginePolicy: Sendable {
 
     package init(
         databases: [DatabaseID],
+        reserved: [DatabaseID] = [],
         createsDatabases: Bool,
         defaultRules: Ruleset,
         rulesByDatabase: [DatabaseID: Ruleset] = [:],
@@ -36,6 +39,7 @@ package struct EnginePolicy: Sendable {
         nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce,
     ) {
         self.databases = databases
+        self.reserved = reserved
         self.createsDatabases = createsDatabases
         self.defaultRules = defaultRules
         self.rulesByDatabase = rulesByDatabase

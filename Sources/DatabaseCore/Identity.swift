@@ -1,4 +1,3 @@
-package import JSONTree
 package import SecurityRules
 
 /// On whose behalf requests are judged.
@@ -19,18 +18,4 @@ package enum Identity: Sendable, Equatable {
     }
 
     package var isAdmin: Bool { self == .admin }
-}
-
-/// What the shell found out about a credential.
-package enum CredentialOutcome: Sendable {
-    case admin
-    /// `expiry` is the moment from which the credential no longer counts; nil for never.
-    case user(AuthVariable, expiry: Timestamp?)
-    case refused(CredentialRefusal)
-}
-
-/// Why a credential does not count, with the sentence that the client is told.
-package enum CredentialRefusal: Error, Sendable, Equatable {
-    case invalid(String)
-    case expired(String)
 }

@@ -16,6 +16,8 @@ package enum Input: Sendable {
     case requested(Request, id: RequestID)
     /// The answer to `Effect.verify`.
     case verified(InquiryID, CredentialOutcome)
+    /// Credentials of this holder that were issued before a time, seconds since 1970, no longer count.
+    case revoked(CredentialHolder.Name, issuedBefore: Int64)
     /// The answer to `Effect.work`.
     case worked(InquiryID, LongResult)
     /// All commits of a database up to this one are durable.
@@ -146,6 +148,8 @@ package struct Request: Sendable {
         case shadow(resets: Bool)
         /// Whether a backup may be taken, which the shell does; for admins.
         case backUp
+        /// Nothing: it is answered `done` when everything before it is durable; for admins.
+        case confirm
         /// The names of every database; for admins.
         case databases
         /// What is known of every database; for admins.
@@ -160,4 +164,6 @@ package enum RequestCredential: Sendable {
     case token(String, override: AuthOverride?)
     /// The shell has already decided that the caller is an admin.
     case admin(override: AuthOverride?)
+    /// The server itself asks: an admin, also in its reserved databases.
+    case server
 }

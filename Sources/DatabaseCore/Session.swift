@@ -9,9 +9,9 @@ final class Session {
     let database: Database
     /// What the connection speaks.
     let dialect: Dialect
-    var identity = Identity.nobody
-    /// When `identity` stops counting.
-    var expiry: Timestamp?
+    private(set) var identity = Identity.nobody
+    /// How long `identity` counts.
+    private(set) var term = CredentialTerm.unlimited
     var listens: [Listen.Name: Listen] = [:]
     /// What the oldest unanswered request waits for. While set, later messages are parked.
     var waiting: Waiting?
@@ -38,12 +38,13 @@ final class Session {
         /// A set of the plain event protocol, likewise.
         case set(Int64, TaggedSet)
         /// The etag of what a get of the plain event protocol found.
-        case tag(Int64, isExport: Bool)
+        case tag(TaggedGet)
 
         /// The number of the request that waits.
         var request: Int64 {
             switch self {
-            case .put(let request, _), .set(let request, _), .tag(let request, _): request
+            case .put(let request, _), .set(let request, _): request
+            case .tag(let get): get.request
             }
         }
     }
@@ -62,6 +63,14 @@ final class Session {
         let attempt: Int
     }
 
+    struct TaggedGet {
+        let request: Int64
+        let path: Path
+        let isExport: Bool
+        /// Who was allowed to read.
+        let reader: Identity
+    }
+
     /// A listen whose client has data that is compared with a large snapshot. It is registered and hears
     /// nothing until then.
     struct ComparedListen {
@@ -71,11 +80,33 @@ final class Session {
         let snapshot: Node
     }
 
-    init(connection: ConnectionID, id: SessionID, database: Database, dialect: Dialect) {
+    init(
+        connection: ConnectionID,
+        id: SessionID,
+        database: Database,
+        dialect: Dialect,
+        identity: Identity = .nobody,
+        term: CredentialTerm = .unlimited
+    ) {
         self.connection = connection
         self.id = id
         self.database = database
         self.dialect = dialect
+        self.identity = identity
+        self.term = term
+    }
+
+    /// Takes on an identity together with the term of the credential it comes from. While the session is open,
+    /// `holders` has it under the holder of that term.
+    func become(
+        _ identity: Identity,
+        _ term: CredentialTerm,
+        _ holders: inout CredentialHolders
+    ) {
+        holders.remove(self.term.holder, connection)
+        self.identity = identity
+        self.term = term
+        holders.add(term.holder, connection)
     }
 
     /// Gives the explanation out, once.

@@ -72,6 +72,9 @@ package struct HTTPOptions: Sendable {
     /// Time without a byte in either direction after which a request is given up; 0: never.
     package var silenceSeconds = 120
 
+    /// Time for a whole request and its answer; 0: no limit.
+    package var totalSeconds = 0
+
     /// PEM file of the authorities that servers' certificates are checked against; nil: the system's.
     package var authorityFile: String?
 

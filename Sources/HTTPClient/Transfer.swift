@@ -80,6 +80,7 @@ final class Transfer {
             set(CURLOPT_BUFFERSIZE, 128 * 1024),
             set(CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024),
             set(CURLOPT_CONNECTTIMEOUT, options.connectSeconds),
+            set(CURLOPT_TIMEOUT, options.totalSeconds),
             set(CURLOPT_LOW_SPEED_LIMIT, 1),
             set(CURLOPT_LOW_SPEED_TIME, options.silenceSeconds),
             hearth_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, reason),

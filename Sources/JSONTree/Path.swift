@@ -56,6 +56,11 @@ package struct Path: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(builder)
     }
 
+    /// All bytes at once: an array would have each of them mixed in alone.
+    @usableFromInline package func hash(into hasher: inout Hasher) {
+        unsafe storage.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
+    }
+
     private init(_ builder: Builder) {
         keyCount = builder.keyCount
         storage = builder.storage

@@ -19,11 +19,22 @@ package struct ReferenceModel: Sendable {
         /// the state of `commit`.
         case reply(Int, status: String, value: NaiveNode?, commit: Int, live: [NaiveListen])
         case cancel(NaiveListen, commit: Int)
+        /// Its credential is revoked; it hears nothing more.
+        case signedOut(commit: Int)
+    }
+
+    /// A credential that was accepted.
+    package struct Credential: Equatable, Sendable {
+        package let identity: SimulatedIdentity
+        /// Its number among all that were issued.
+        package let issued: Int64
     }
 
     struct Session: Sendable {
         let id: String
         var identity = SimulatedIdentity.nobody
+        /// What `identity` comes from; nil for nobody.
+        var credential: Credential?
         /// The identities it ever had, each with the newest commit when it took it on.
         var history: [(commit: Int, identity: SimulatedIdentity)]
         /// In order of registration, each with its place among all listens.
@@ -101,8 +112,8 @@ package struct ReferenceModel: Sendable {
         }
     }
 
-    /// The credential of a session has been checked.
-    package mutating func verified(_ connection: UInt64, now: Int64) {
+    /// The credential of a session, which is the one issued as number `issued`, has been checked.
+    package mutating func verified(_ connection: UInt64, issued: Int64, now: Int64) {
         guard let check = sessions[connection]?.checking else { return }
         let parked = sessions[connection]?.parked ?? []
         sessions[connection]?.checking = nil
@@ -110,13 +121,36 @@ package struct ReferenceModel: Sendable {
         if check.identity == .nobody {
             reply(check.request, "invalid_token", to: connection)
         } else {
-            become(check.identity, connection, now)
+            let credential = Credential(identity: check.identity, issued: issued)
+            become(check.identity, by: credential, connection, now)
             reply(check.request, "ok", to: connection)
         }
         for (number, request) in parked {
             receive(request, number: number, from: connection, now: now)
         }
     }
+
+    /// What was issued to `identity` before number `end` no longer counts: its sessions end, one after the other.
+    ///
+    /// - Returns: the connections of these sessions.
+    package mutating func revoke(
+        _ identity: SimulatedIdentity,
+        before end: Int64,
+        now: Int64
+    ) -> [UInt64] {
+        let ended = sessions.filter { _, session in
+            session.credential.map { $0.identity == identity && $0.issued < end } ?? false
+        }
+        let connections = ended.keys.sorted()
+        for connection in connections {
+            expectations.append((connection, .signedOut(commit: commit)))
+            disconnect(connection, now: now)
+        }
+        return connections
+    }
+
+    /// Sessions that have shown a credential.
+    package var signedInCount: Int { sessions.values.count { $0.credential != nil } }
 
     /// An administrator's write over REST.
     package mutating func adminPut(_ target: NaiveTarget, _ draft: NaiveNode, now: Int64) {
@@ -182,7 +216,7 @@ package struct ReferenceModel: Sendable {
         case .auth(let identity):
             sessions[connection]?.checking = (number, identity)
             return
-        case .unauth: become(.nobody, connection, now)
+        case .unauth: become(.nobody, by: nil, connection, now)
         }
         reply(number, status, value, to: connection)
     }
@@ -201,11 +235,13 @@ package struct ReferenceModel: Sendable {
 
     private mutating func become(
         _ identity: SimulatedIdentity,
+        by credential: Credential?,
         _ connection: UInt64,
         _ now: Int64
     ) {
         guard let id = sessions[connection]?.id else { return }
         sessions[connection]?.identity = identity
+        sessions[connection]?.credential = credential
         let newest = commit
         sessions[connection]?.history.append((newest, identity))
         change(now) { state in

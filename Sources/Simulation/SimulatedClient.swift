@@ -25,6 +25,8 @@ package struct SimulatedClient: Sendable {
     private var sent: [Int: Sent] = [:]
     private var lastRequest = 0
     private var lastTag = 0
+    /// Whether it was told that its credential no longer counts.
+    private(set) var isSignedOut = false
     /// Messages that arrived.
     package private(set) var receivedCount = 0
 
@@ -92,6 +94,7 @@ package struct SimulatedClient: Sendable {
         mayRead: ((NaivePath) -> Bool)? = nil,
     ) throws(SimulationFault) {
         receivedCount += 1
+        if isSignedOut { throw fault("is told of something after its credential was revoked") }
         let message: JSONText
         do throws(JSONTextError) {
             message = try JSONText(text)
@@ -155,6 +158,7 @@ package struct SimulatedClient: Sendable {
         _ mayRead: ((NaivePath) -> Bool)?,
     ) throws(SimulationFault) {
         let path = NaiveTarget(text: body["p"]?.string ?? "")
+        if action == "ac" { return try signedOut(body, states) }
         if action == "c" {
             try cancelled(path.path, body, states)
             return
@@ -224,6 +228,19 @@ package struct SimulatedClient: Sendable {
         }
         guard copies[listen] != nil else { throw fault("hears of a second cancel: \(body.text)") }
         end(listen)
+    }
+
+    private mutating func signedOut(
+        _ body: JSONText,
+        _ states: ArraySlice<ReferenceModel.State>
+    ) throws(SimulationFault) {
+        guard case .signedOut(let commit)? = expected.first, body["s"] == .string("invalid_token")
+        else { throw fault("hears of the end of its credential, \(body.text), not \(wanted)") }
+        expected.removeFirst()
+        guard commit < states.endIndex else {
+            throw fault("hears of the end of its credential before commit \(commit) is durable")
+        }
+        isSignedOut = true
     }
 
     private mutating func end(_ listen: NaiveListen) {

@@ -12,6 +12,7 @@ extension SimulatedWorld {
             case .hello: break
             case .reply(_, let status, _, _, _): counts.replies[status, default: 0] += 1
             case .cancel: counts.cancels += 1
+            case .signedOut: counts.revocations += 1
             }
         }
         model.expectations = []
@@ -25,6 +26,11 @@ extension SimulatedWorld {
         guard Int(server.made.value) == model.commit else {
             throw SimulationFault(
                 "the engine is at commit \(server.made.value) and the model at \(model.commit)"
+            )
+        }
+        guard server.engine.heldCredentialCount == model.signedInCount else {
+            throw SimulationFault(
+                "a revocation would find \(server.engine.heldCredentialCount) sessions of \(model.signedInCount)"
             )
         }
         if workload.happens(oneIn: 16) { try checkTree(model.commit) }
@@ -72,6 +78,9 @@ extension SimulatedWorld {
         _ isOneCommit: Bool
     ) throws(SimulationFault) {
         counts.messages += 1
+        if closed.contains(connection) {
+            throw SimulationFault("client \(connection) is told of something after its end")
+        }
         let durable = Int(server.durable.value)
         let model = model
         var mayRead: ((NaivePath) -> Bool)?
@@ -84,6 +93,7 @@ extension SimulatedWorld {
 
     private func close(_ connection: UInt64) throws(SimulationFault) {
         guard let client = clients.removeValue(forKey: connection) else { return }
+        closed.insert(connection)
         guard leaving.remove(connection) != nil else {
             throw SimulationFault("client \(connection) is closed without a reason")
         }

@@ -44,6 +44,8 @@ package final class SimulatedWorld {
         package var messages = 0
         /// Listens that ended because the rules refused them.
         package var cancels = 0
+        /// Sessions that ended because their credential was revoked.
+        package var revocations = 0
         /// Replies by their status.
         package var replies: [String: Int] = [:]
     }
@@ -56,8 +58,12 @@ package final class SimulatedWorld {
     package internal(set) var model: ReferenceModel
     var workload: Workload
     var clients: [UInt64: SimulatedClient] = [:]
-    /// Connections whose session another one has replaced: they only listen.
+    /// Connections whose session another one has replaced, or whose credential is revoked: they only listen.
     var leaving: Set<UInt64> = []
+    /// Connections that the server has closed.
+    var closed: Set<UInt64> = []
+    /// Credentials that were accepted, which number them.
+    private var issuedCount: Int64 = 0
     /// Credentials under way, oldest first.
     var inquiries: [(id: InquiryID, connection: UInt64, token: String)] = []
     /// The commit that each unanswered REST write must wait for.
@@ -99,7 +105,7 @@ package final class SimulatedWorld {
     package func step() throws(SimulationFault) {
         now += Int64(workload.number(below: 20)) - (workload.happens(oneIn: 10) ? 40 : 0)
         switch workload.pick(weights: [
-            60, 6, 2, 1, 6, options.rules == .rooms ? 20 : 3, 8, 14, 2, 3, 1,
+            60, 6, 2, 1, 6, options.rules == .rooms ? 20 : 3, 8, 14, 2, 3, 1, 6,
         ]) {
         case 0: try request()
         case 1: try connect()
@@ -117,7 +123,8 @@ package final class SimulatedWorld {
             try onDisk { server throws(LogError) in
                 try server.advanceCheckpoint(byteCount: count)
             }
-        default: try onDisk { server throws(LogError) in try server.maintain() }
+        case 10: try onDisk { server throws(LogError) in try server.maintain() }
+        default: try revoke()
         }
     }
 
@@ -227,18 +234,45 @@ package final class SimulatedWorld {
     private func verify() throws(SimulationFault) {
         if inquiries.isEmpty { return }
         let (inquiry, connection, token) = inquiries.removeFirst()
-        model.verified(connection, now: now)
+        issuedCount += 1
+        model.verified(connection, issued: issuedCount, now: now)
         note("is \(token)", connection)
         let outcome: CredentialOutcome
         if token == "admin" {
-            outcome = .admin
+            outcome = .admin(CredentialTerm(holder: holder(.admin, issued: issuedCount)))
         } else if token.hasPrefix("user:") {
             let claims = #"{"uid":"\#(token.dropFirst(5))"}"#
-            outcome = .user(AuthVariable(try node(claims)), expiry: nil)
+            let user = SimulatedIdentity.user(String(token.dropFirst(5)))
+            let term = CredentialTerm(holder: holder(user, issued: issuedCount))
+            outcome = .user(AuthVariable(try node(claims)), term)
         } else {
             outcome = .refused(.invalid("no such token"))
         }
         try input(.verified(inquiry, outcome), of: connection)
+    }
+
+    private func holder(_ identity: SimulatedIdentity, issued: Int64) -> CredentialHolder {
+        CredentialHolder(name(identity), issuedAt: issued)
+    }
+
+    private func name(_ identity: SimulatedIdentity) -> CredentialHolder.Name {
+        switch identity {
+        case .admin: .serviceAccount("admin@x")
+        case .nobody: .user("nobody")
+        case .user(let uid): .user(uid)
+        }
+    }
+
+    /// What somebody got no longer counts: all of it, or all but the newest.
+    private func revoke() throws(SimulationFault) {
+        let identity = workload.identity()
+        let end = issuedCount + 1 - Int64(workload.number(below: 4))
+        // Outcomes of credentials that are still checked come too late, and to nobody.
+        for connection in model.revoke(identity, before: end, now: now) {
+            leaving.insert(connection)
+            note("is signed out", connection)
+        }
+        try input(.revoked(name(identity), issuedBefore: end), of: 0)
     }
 
     private func restPut() throws(SimulationFault) {

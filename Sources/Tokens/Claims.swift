@@ -2,7 +2,7 @@ import JSONTree
 
 /// The claims of one token and the checks on them.
 struct Claims {
-    private let node: Node
+    let node: Node
 
     init(_ node: Node) {
         self.node = node
@@ -28,23 +28,34 @@ struct Claims {
     }
 
     /// Checks `aud`, one text or a list of texts, against the configured one, if there is one.
-    ///
-    /// A custom token is refused by its audience in any case.
     func checkAudience(_ audience: String?) throws(TokenError) {
-        let named = try audiences()
-        guard !named.contains(TokenPolicy.customTokenAudience) else { throw .wrongAudience }
         guard let audience else { return }
-        guard named.contains(audience) else { throw .wrongAudience }
+        guard try audiences().contains(audience) else { throw .wrongAudience }
+    }
+
+    /// Refuses what is for another place whatever is configured: custom tokens and session cookies.
+    func checkPurpose() throws(TokenError) {
+        guard try !audiences().contains(TokenPolicy.customTokenAudience) else {
+            throw .wrongAudience
+        }
+        guard try text("iss")?.hasPrefix(TokenPolicy.sessionCookieIssuerPrefix) != true else {
+            throw .wrongIssuer
+        }
     }
 
     /// Checks that the token was issued, begins and was signed in for before `now`, give or take `leeway`.
     func checkStart(_ now: Timestamp, leeway: Duration) throws(TokenError) {
         let latest = now.milliseconds + leeway.components.seconds * 1000
-        guard try time("iat") != nil else { throw .badClaim("iat") }
-        for name in ["iat", "nbf", "auth_time"] {
-            guard let start = try time(name) else { continue }
+        for start in try startTimes() {
             guard start.milliseconds <= latest else { throw .notYetValid(from: start) }
         }
+    }
+
+    /// When the token was issued, begins and was signed in for; the first must be there.
+    @discardableResult
+    func startTimes() throws(TokenError) -> [Timestamp] {
+        guard let issued = try time("iat") else { throw .badClaim("iat") }
+        return [issued] + [try time("nbf"), try time("auth_time")].compactMap { $0 }
     }
 
     /// `exp`, which must be there and lie after `now`.
@@ -55,7 +66,10 @@ struct Claims {
     }
 
     /// The identity of an ID token: `auth` is `{uid, provider, token}`.
-    func identity(expiry: Timestamp?) throws(TokenError) -> VerifiedToken {
+    func identity(
+        _ source: VerifiedToken.Source,
+        expiry: Timestamp?
+    ) throws(TokenError) -> VerifiedToken {
         let userID = try text("user_id")
         guard let subject = try text("sub") ?? userID,
             TokenLimits.subjectLength.contains(subject.unicodeScalars.count)
@@ -75,8 +89,41 @@ struct Claims {
             provider: provider,
             expiry: expiry,
             auth: auth,
-            isAdmin: false,
+            source: source,
+            issuedAt: try seconds("iat"),
+            signedInAt: try seconds("auth_time"),
         )
+    }
+
+    /// What an access token of a service account says (`AccessToken`).
+    func serviceAccountAccess(_ now: Timestamp) throws(TokenError) -> VerifiedToken {
+        guard node.member("aud").string == AccessToken.audience else { throw .wrongAudience }
+        guard let account = try text("sub"),
+            TokenLimits.serviceAccountLength.contains(account.unicodeScalars.count)
+        else { throw .badClaim("sub") }
+        guard let keyID = try text(AccessToken.keyClaim), !keyID.isEmpty else {
+            throw .badClaim(AccessToken.keyClaim)
+        }
+        let expiry = try requireExpiry(after: now)
+        try checkLifetime(TokenLimits.selfSignedLifetimeSeconds)
+        return VerifiedToken(
+            claims: node,
+            subject: account,
+            expiry: expiry,
+            isAdmin: true,
+            source: .own,
+            issuedAt: try seconds("iat"),
+            serviceAccount: account,
+            serviceAccountKeyID: keyID,
+        )
+    }
+
+    /// Checks that the token is good for `limit` seconds at most; `iat` and `exp` are there.
+    func checkLifetime(_ limit: Int64) throws(TokenError) {
+        guard let start = try seconds("iat") else { throw .badClaim("iat") }
+        guard let end = try seconds("exp"), start < end, end - start <= limit else {
+            throw .badClaim("exp")
+        }
     }
 
     /// The identity of a token signed with a database secret: `auth` is the data itself.
@@ -100,6 +147,8 @@ struct Claims {
             expiry: expiry,
             auth: data,
             isAdmin: admin.boolean == true,
+            source: .databaseSecret,
+            issuedAt: try seconds("iat"),
         )
     }
 
@@ -113,7 +162,8 @@ struct Claims {
         return try text("provider_id")
     }
 
-    private func audiences() throws(TokenError) -> [String] {
+    /// Every `aud`: one text, or a list of them.
+    func audiences() throws(TokenError) -> [String] {
         let audience = node.member("aud")
         if let text = audience.string { return [text] }
         guard audience.isMap || audience.isAbsent else { throw .badClaim("aud") }
@@ -131,7 +181,8 @@ struct Claims {
         return texts
     }
 
-    private func text(_ name: String) throws(TokenError) -> String? {
+    /// A claim that is a text, if it is there.
+    func text(_ name: String) throws(TokenError) -> String? {
         let claim = node.member(name)
         guard !claim.isAbsent else { return nil }
         guard let text = claim.string else { throw .badClaim(name) }
@@ -146,5 +197,9 @@ struct Claims {
             throw .badClaim(name)
         }
         return Timestamp(milliseconds: seconds * 1000)
+    }
+
+    private func seconds(_ name: String) throws(TokenError) -> Int64? {
+        try time(name).map { $0.milliseconds / 1000 }
     }
 }

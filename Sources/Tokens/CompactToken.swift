@@ -6,6 +6,8 @@ import JSONTree
 struct CompactToken {
     /// What the header says the signature is made with.
     let algorithm: Algorithm
+    /// The header's `typ`, if that is a text.
+    let type: String?
     /// The header's `kid`.
     let keyID: String?
     /// The claims as sent.
@@ -38,6 +40,7 @@ struct CompactToken {
         guard let algorithm = Algorithm(rawValue: name) else { throw .unsupportedAlgorithm }
 
         self.algorithm = algorithm
+        self.type = header.member("typ").string
         self.keyID = try Self.keyID(header.member("kid"))
         self.claims = try Self.object(parts[1], .claims)
         self.signedText = Array(bytes[..<parts[1].endIndex])

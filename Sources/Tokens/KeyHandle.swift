@@ -96,6 +96,31 @@ import COpenSSL
         return bytes
     }
 
+    /// What the key is for; nil when it is no RSA key of an allowed size and no P-256 key.
+    var algorithm: Algorithm? {
+        if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
+            let bitCount = unsafe Int(EVP_PKEY_get_bits(key))
+            return TokenLimits.modulusBitCount.contains(bitCount) ? .rs256 : nil
+        }
+        guard unsafe EVP_PKEY_is_a(key, "EC") == 1 else { return nil }
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else {
+            return nil
+        }
+        let text = String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text == "prime256v1" ? .es256 : nil
+    }
+
+    /// Writes the key as PEM text to `sink`, a `BIO *` that the caller owns; whether that worked.
+    func write(_ half: Half, to sink: OpaquePointer) -> Bool {
+        switch half {
+        case .privateKey:
+            unsafe PEM_write_bio_PKCS8PrivateKey(sink, key, nil, nil, 0, nil, nil) == 1
+        case .publicKey: unsafe PEM_write_bio_PUBKEY(sink, key) == 1
+        }
+    }
+
     /// `EVP_PKEY_PUBLIC_KEY` of openssl/evp.h, whose definition Swift cannot read: the public key (0x02) with the
     /// domain (0x04) and other (0x80) parameters.
     private static let publicKeySelection: Int32 = 0x86

@@ -38,31 +38,25 @@ package final class KeyPair: Sendable {
         return algorithm == .es256 ? ECSignature.raw(fromDER: signature) : signature
     }
 
-    /// The public half as one JSON object of a JWKS `keys` list.
-    ///
-    /// `keyID` is the `kid` that tokens of this key carry: plain ASCII without quotes.
-    package func publicJWK(keyID: String) -> String? {
-        switch algorithm {
-        case .rs256:
-            guard let modulus = handle.number(OSSL_PKEY_PARAM_RSA_N, byteCount: nil),
-                let exponent = handle.number(OSSL_PKEY_PARAM_RSA_E, byteCount: nil)
-            else { return nil }
-            return """
-                {"kty":"RSA","use":"sig","alg":"RS256","kid":"\(keyID)",\
-                "n":"\(Base64URL.encode(modulus))","e":"\(Base64URL.encode(exponent))"}
-                """
-        case .es256:
-            guard let x = handle.number(OSSL_PKEY_PARAM_EC_PUB_X, byteCount: 32),
-                let y = handle.number(OSSL_PKEY_PARAM_EC_PUB_Y, byteCount: 32)
-            else { return nil }
-            return """
-                {"kty":"EC","use":"sig","alg":"ES256","crv":"P-256","kid":"\(keyID)",\
-                "x":"\(Base64URL.encode(x))","y":"\(Base64URL.encode(y))"}
-                """
-        case .hs256, .unsigned:
-            preconditionFailure("a key pair is RSA or P-256")
-        }
+    /// The public half as one JSON object of a JWKS `keys` list; see `PublicKey.jwk`.
+    package func publicJWK(keyID: String) -> String? { publicKey.jwk(keyID: keyID) }
+
+    /// Whether what the private half signs the public half takes: false for a key whose halves are of two keys.
+    package var isSound: Bool {
+        let probe = Array("probe".utf8)
+        return sign(probe).map { publicKey.verifies($0, of: probe) } ?? false
     }
+
+    /// The pair of the first private key in a PEM text without a passphrase, PKCS #8 or the older forms.
+    ///
+    /// - Returns: nil when there is none, or it is neither RSA of an allowed size nor P-256.
+    package convenience init?(pem: [UInt8]) {
+        guard let (algorithm, handle) = KeyHandle.reading(pem: pem, .privateKey) else { return nil }
+        self.init(algorithm, handle)
+    }
+
+    /// Both halves as PEM text, PKCS #8 without a passphrase; nil only when OpenSSL refuses (no memory).
+    package var pem: [UInt8]? { handle.pem(.privateKey) }
 
     private static func generate(
         _ algorithm: Algorithm,

@@ -1,4 +1,4 @@
-import JSONTree
+package import JSONTree
 
 /// The public keys that tokens may be signed with, by name.
 ///
@@ -11,7 +11,8 @@ package struct KeySet: Sendable {
     /// No key at all: no token with a public-key signature passes.
     package static let empty = KeySet(keys: [:])
 
-    private init(keys: [String: PublicKey]) {
+    /// A set of these keys, by their names.
+    package init(keys: [String: PublicKey]) {
         self.keys = keys
     }
 
@@ -41,6 +42,13 @@ package struct KeySet: Sendable {
     func key(_ keyID: String?, for algorithm: Algorithm) -> PublicKey? {
         guard let keyID, let key = keys[keyID], key.algorithm == algorithm else { return nil }
         return key
+    }
+
+    /// The keys for `algorithm`, in the order of their names.
+    func all(for algorithm: Algorithm) -> [(name: String, key: PublicKey)] {
+        keys.filter { $0.value.algorithm == algorithm }
+            .map { (name: $0.key, key: $0.value) }
+            .sorted { $0.name < $1.name }
     }
 
     private static func entries(_ jwks: [UInt8]) throws(KeySetError) -> [Node] {
@@ -79,18 +87,25 @@ package struct KeySet: Sendable {
         guard let name = entry.member("kid").string,
             TokenLimits.keyIDLength.contains(name.unicodeScalars.count)
         else { throw .badKey(index: index, "kid") }
+        return (name, try publicKey(expected, entry, index))
+    }
+
+    /// The key of an entry for `RS256` or `ES256`.
+    fileprivate static func publicKey(
+        _ algorithm: Algorithm,
+        _ entry: Node,
+        _ index: Int
+    ) throws(KeySetError) -> PublicKey {
+        let isRSA = algorithm == .rs256
         let key =
-            switch expected {
-            case .rs256:
-                PublicKey(
-                    modulus: try number(entry, "n", index),
-                    exponent: try number(entry, "e", index),
-                )
-            default:
-                PublicKey(x: try number(entry, "x", index), y: try number(entry, "y", index))
-            }
-        guard let key else { throw .badKey(index: index, type == "RSA" ? "n" : "x") }
-        return (name, key)
+            isRSA
+            ? PublicKey(
+                modulus: try number(entry, "n", index),
+                exponent: try number(entry, "e", index)
+            )
+            : PublicKey(x: try number(entry, "x", index), y: try number(entry, "y", index))
+        guard let key else { throw .badKey(index: index, isRSA ? "n" : "x") }
+        return key
     }
 
     private static func number(
@@ -102,6 +117,26 @@ package struct KeySet: Sendable {
             let bytes = Base64URL.decode(Array(text.utf8)), !bytes.isEmpty
         else { throw .badKey(index: index, member) }
         return bytes
+    }
+}
+
+extension PublicKey {
+    /// The key of a JSON object of the form that a JWKS has them in, whatever it is named.
+    ///
+    /// - Returns: nil when it is no RSA or P-256 key, has a private half, or its numbers are out of range.
+    package init?(jwk: Node) {
+        guard jwk.member("d").isAbsent else { return nil }
+        let algorithm: Algorithm
+        switch jwk.member("kty").string {
+        case "RSA": algorithm = .rs256
+        case "EC" where jwk.member("crv").string == "P-256": algorithm = .es256
+        default: return nil
+        }
+        do throws(KeySetError) {
+            self = try KeySet.publicKey(algorithm, jwk, 0)
+        } catch {
+            return nil
+        }
     }
 }
 

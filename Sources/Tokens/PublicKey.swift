@@ -42,4 +42,57 @@ package struct PublicKey: Sendable {
         guard let encoded = ECSignature.der(fromRaw: signature) else { return false }
         return handle.verifies(encoded, of: message)
     }
+
+    /// The first public key in a PEM text (`BEGIN PUBLIC KEY`).
+    ///
+    /// - Returns: nil when there is none, or it is neither RSA of an allowed size nor P-256.
+    package init?(pem: [UInt8]) {
+        guard let (algorithm, handle) = KeyHandle.reading(pem: pem, .publicKey) else { return nil }
+        self.init(algorithm, handle)
+    }
+
+    /// PEM text (`BEGIN PUBLIC KEY`); nil only when OpenSSL refuses (no memory).
+    package var pem: [UInt8]? { handle.pem(.publicKey) }
+
+    /// One JSON object of a JWKS `keys` list (RFC 7517).
+    ///
+    /// `keyID` is the `kid` that tokens of this key carry: plain ASCII without quotes.
+    package func jwk(keyID: String) -> String? {
+        guard let members = numberMembers else { return nil }
+        let kind =
+            algorithm == .rs256 ? #""kty":"RSA""# : #""kty":"EC","crv":"P-256""#
+        let numbers = members.map { #""\#($0.name)":"\#($0.text)""# }.joined(separator: ",")
+        return """
+            {\(kind),"use":"sig","alg":"\(algorithm.rawValue)","kid":"\(keyID)",\(numbers)}
+            """
+    }
+
+    /// What names the key and no other: SHA-256 of its required members in their order, base64url (RFC 7638).
+    package var thumbprint: String? {
+        guard let members = numberMembers else { return nil }
+        var texts = members.map { (name: $0.name, text: $0.text) }
+        texts.append((name: "kty", text: algorithm == .rs256 ? "RSA" : "EC"))
+        if algorithm == .es256 { texts.append((name: "crv", text: "P-256")) }
+        let object = texts.sorted { $0.name < $1.name }
+            .map { #""\#($0.name)":"\#($0.text)""# }.joined(separator: ",")
+        let bytes = Array("{\(object)}".utf8)
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        _ = unsafe SHA256(bytes, bytes.count, &digest)
+        return Base64URL.encode(digest)
+    }
+
+    /// The numbers of the key by their JWK names.
+    private var numberMembers: [(name: String, text: String)]? {
+        let names =
+            algorithm == .rs256
+            ? [("n", OSSL_PKEY_PARAM_RSA_N), ("e", OSSL_PKEY_PARAM_RSA_E)]
+            : [("x", OSSL_PKEY_PARAM_EC_PUB_X), ("y", OSSL_PKEY_PARAM_EC_PUB_Y)]
+        var members: [(name: String, text: String)] = []
+        for (name, parameter) in names {
+            let byteCount = algorithm == .rs256 ? nil : 32
+            guard let number = handle.number(parameter, byteCount: byteCount) else { return nil }
+            members.append((name, Base64URL.encode(number)))
+        }
+        return members
+    }
 }

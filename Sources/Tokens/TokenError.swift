@@ -26,6 +26,8 @@ package enum TokenError: Error, Equatable, Sendable {
     case badSignature
     /// A claim is missing, of the wrong type or out of range.
     case badClaim(String)
+    /// A custom token claims something that only the server may say.
+    case reservedClaim(String)
     /// `exp` is not after the time of the check.
     case expired(at: Timestamp)
     /// `nbf`, `iat` or `auth_time` lies further ahead than the leeway.

@@ -30,4 +30,25 @@ package enum TokenLimits {
     ///
     /// Source: Firebase Realtime Database, legacy token generator: "24 hours by default".
     package static let legacyLifetimeSeconds: Int64 = 24 * 60 * 60
+
+    /// Seconds that what a service account signs, and its access token, may live.
+    ///
+    /// Source: Google, "Using OAuth 2.0 for Server to Server Applications", and Firebase, "Create custom tokens".
+    package static let selfSignedLifetimeSeconds: Int64 = 3600
+
+    /// Unicode scalars in the address of a service account.
+    package static let serviceAccountLength = 3...320
+
+    /// Bytes of the JSON text of a custom token's `claims`: an ID token that has them and the account's own, 1,000
+    /// bytes, is far below `tokenByteCount`.
+    package static let customClaimsByteCount = 4096
+
+    /// Bytes in one refresh token.
+    package static let refreshTokenByteCount = 12 * 1024
+
+    /// Bytes in the key that seals refresh tokens.
+    package static let sealKeyByteCount = 32
+
+    /// Bytes in the PEM text of one key.
+    package static let pemByteCount = 16 * 1024
 }

@@ -1,4 +1,4 @@
-/// Which tokens a server takes.
+/// Which tokens a server takes beside those of its `TrustedIssuer`s; `issuer` and `audience` are those of `HS256` tokens.
 package struct TokenPolicy: Sendable {
     /// Whether `alg: none` passes, its times, issuer and audience unchecked: development tools send tokens of
     /// the year 1970 for made-up projects.
@@ -21,6 +21,11 @@ package struct TokenPolicy: Sendable {
     /// Source: Firebase Authentication, "Create custom tokens".
     package static let customTokenAudience =
         "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+
+    /// How the issuer of session cookies begins: they are for web servers, never for a database.
+    ///
+    /// Source: Firebase Authentication, "Manage session cookies".
+    package static let sessionCookieIssuerPrefix = "https://session.firebase.google.com/"
 
     package init(
         acceptsUnsigned: Bool = false,

@@ -7,6 +7,9 @@ package struct TokenSigner: Sendable {
         case none
     }
 
+    /// `typ` of all tokens but access tokens.
+    package static let headerType = "JWT"
+
     private let secret: Secret
     private let keyID: String?
 
@@ -19,10 +22,10 @@ package struct TokenSigner: Sendable {
     /// The token with these claims, given as the JSON text of an object.
     ///
     /// - Returns: nil only when OpenSSL refuses to sign (no memory).
-    package func sign(claims: String) -> String? {
+    package func sign(claims: String, type: String = headerType) -> String? {
         let name = keyID.map { ",\"kid\":\"\($0)\"" } ?? ""
         return sign(
-            header: #"{"alg":"\#(algorithm.rawValue)","typ":"JWT"\#(name)}"#,
+            header: #"{"alg":"\#(algorithm.rawValue)","typ":"\#(type)"\#(name)}"#,
             claims: claims
         )
     }

@@ -4,7 +4,7 @@ package import JSONTree
 package struct VerifiedToken: Sendable, Equatable {
     /// All claims, with members of any name.
     package let claims: Node
-    /// Who it is about: `sub`; of a database-secret token the `uid` of its data.
+    /// Who it is about: `sub`; of a database-secret token the `uid` of its data, of a custom token its `uid`.
     package let subject: String?
     /// How the subject signed in: `password`, `anonymous`, `custom`, `google.com`, ...
     package let provider: String?
@@ -14,6 +14,56 @@ package struct VerifiedToken: Sendable, Equatable {
     ///
     /// Absent stands for an empty object (a database-secret token with `"d":{}`): signed in all the same.
     package let auth: Node
-    /// Whether rules do not apply: a database-secret token with `"admin":true`.
+    /// Whether rules do not apply: a database-secret token with `"admin":true`, or a service account's access token.
     package let isAdmin: Bool
+    /// Whose word it is.
+    package let source: Source
+    /// `iat`, seconds since 1970; nil where an unsigned token has none.
+    package let issuedAt: Int64?
+    /// `auth_time`, seconds since 1970.
+    package let signedInAt: Int64?
+    /// The address of the service account that signed it, or that its access token was given to; nil for people.
+    package let serviceAccount: String?
+    /// The name of the service account's key that it was signed with, or that got the access token.
+    package let serviceAccountKeyID: String?
+
+    /// Whose word a token is.
+    package enum Source: Sendable, Equatable {
+        /// Signed by a key of this server.
+        case own
+        /// Signed by a key of the configured JWKS, or with the configured `HS256` secret.
+        case outside
+        /// Signed by nobody.
+        case unsigned
+        /// Signed with the secret of a database, in its own form: `{"v":0,"d":{...}}`.
+        case databaseSecret
+        /// Signed by a service account itself: an assertion or a custom token, never good for data.
+        case serviceAccount
+    }
+
+    package init(
+        claims: Node,
+        subject: String?,
+        provider: String? = nil,
+        expiry: Timestamp? = nil,
+        auth: Node = .absent,
+        isAdmin: Bool = false,
+        source: Source,
+        issuedAt: Int64? = nil,
+        signedInAt: Int64? = nil,
+        serviceAccount: String? = nil,
+        serviceAccountKeyID: String? = nil,
+    ) {
+        self.claims = claims
+        self.subject = subject
+        self.provider = provider
+        self.expiry = expiry
+        self.auth = auth
+        self.isAdmin = isAdmin
+        self.source = source
+        self.issuedAt = issuedAt
+        self.signedInAt = signedInAt
+        self.serviceAccount = serviceAccount
+        self.serviceAccountKeyID = serviceAccountKeyID
+    }
 }

@@ -305,7 +305,7 @@ final class HTTPConnection {
         connection.enqueue(
             ResponseEncoder.head(
                 status: response.status,
-                headers: response.headers,
+                headers: answerHeaders(response.headers, exchange.head),
                 body: body,
                 keepsAlive: keepsAlive,
                 unixSeconds: EventLoop.unixSeconds
@@ -335,7 +335,7 @@ final class HTTPConnection {
         connection.enqueue(
             ResponseEncoder.head(
                 status: status,
-                headers: headers,
+                headers: answerHeaders(headers, exchange.head),
                 body: body,
                 keepsAlive: keepsAlive,
                 unixSeconds: EventLoop.unixSeconds
@@ -375,7 +375,7 @@ final class HTTPConnection {
         connection.enqueue(
             ResponseEncoder.head(
                 status: status,
-                headers: headers,
+                headers: answerHeaders(headers, exchange.head),
                 body: isWithoutBody
                     ? .none(byteCount: nil) : isChunked ? .chunked : .untilClose,
                 keepsAlive: isWithoutBody && keepsAlive(after: exchange),
@@ -405,6 +405,19 @@ final class HTTPConnection {
     /// Looks again at the source of a stream that said `.wait`.
     func resumeStream() {
         connection.markDirty()
+    }
+
+    /// The headers of an answer: over TLS, browsers are told to come over TLS alone from now on, where that is asked for.
+    ///
+    /// `localhost` is left out: a browser would come over TLS to everything else that a developer runs there.
+    private func answerHeaders(
+        _ headers: [(name: String, value: String)],
+        _ head: RequestHead
+    ) -> [(name: String, value: String)] {
+        guard head.isTLS, connection.listener.configuration.demandsTLS,
+            !head.host.lowercased().hasPrefix("localhost")
+        else { return headers }
+        return headers + [(name: "Strict-Transport-Security", value: "max-age=31536000")]
     }
 
     private func keepsAlive(after exchange: HTTPExchange) -> Bool {

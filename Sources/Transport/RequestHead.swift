@@ -75,6 +75,15 @@ package final class RequestHead: Sendable {
         }
     }
 
+    /// Bytes of the body as the head tells them, 0 without a body; nil for one that comes in chunks.
+    package var bodyByteCount: Int? {
+        switch framing {
+        case .none: 0
+        case .length(let byteCount): Int(exactly: byteCount) ?? .max
+        case .chunked: nil
+        }
+    }
+
     /// The value of the first header of this name, which is written in lower case; nil without one.
     package func header(_ lowercasedName: String) -> String? {
         fields.first { isNamed($0, lowercasedName) }.map { text($0.value) }

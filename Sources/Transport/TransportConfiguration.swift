@@ -6,6 +6,8 @@ package struct TransportConfiguration: Sendable {
     package var port = 9000
     /// With files the port speaks TLS only, without them plain text only.
     package var tls: TLSFiles?
+    /// Whether answers over TLS tell browsers to come over TLS alone for a year (RFC 6797).
+    package var demandsTLS = false
     /// What peers may make grow.
     package var limits = TransportLimits()
     /// How long peers may take.

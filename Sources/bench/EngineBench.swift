@@ -230,7 +230,7 @@ private struct EngineBench {
             case .verify(let inquiry, let token):
                 var auth = Node.absent
                 auth.set(Node(string: token), at: try Path("uid"))
-                let outcome = CredentialOutcome.user(AuthVariable(auth), expiry: nil)
+                let outcome = CredentialOutcome.user(AuthVariable(auth))
                 engine.step(.verified(inquiry, outcome), now: now, effects: &effects)
             case .work(let inquiry, let work):
                 engine.step(.worked(inquiry, work.perform()), now: now, effects: &effects)

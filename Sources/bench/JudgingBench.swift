@@ -178,7 +178,7 @@ private final class JudgingBench {
             case .verify(let inquiry, let token):
                 let auth = AuthVariable(Node.absent.setting(uid: token))
                 engine.step(
-                    .verified(inquiry, .user(auth, expiry: nil)),
+                    .verified(inquiry, .user(auth)),
                     now: now,
                     effects: &effects
                 )

@@ -3,9 +3,6 @@ import DatabaseServer
 
 /// What a `--dev` server does in the place of an emulator, and how it ends.
 struct EmulatorOptions: ParsableArguments {
-    @Option(help: "Project of the hub's locator file in the temporary folder.")
-    var project: String?
-
     @Option(help: "Port of its own for the hub, which is on the server's port anyway.")
     var hubPort: String?
 
@@ -28,8 +25,8 @@ struct EmulatorOptions: ParsableArguments {
 
     var flags: Flags {
         [
-            .project: project.texts, .hubPort: hubPort.texts, .import: `import`,
-            .exportOnExit: exportOnExit.texts, .stopAtEof: stopAtEof.texts,
+            .hubPort: hubPort.texts, .import: `import`, .exportOnExit: exportOnExit.texts,
+            .stopAtEof: stopAtEof.texts,
         ]
     }
 }

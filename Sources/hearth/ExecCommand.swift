@@ -15,8 +15,8 @@ struct ExecCommand: ParsableCommand {
               hearth exec --import fixtures -- ./run-tests.sh
 
             The server is a --dev one that keeps nothing on disk, on a free port, and reads no settings file. The \
-            command finds FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_EMULATOR_HUB, GCLOUD_PROJECT and HEARTH_URL set. \
-            Its exit code is that of the command; 128 and the signal when one ended it; 127 when there is no such \
+            command finds FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST, FIREBASE_EMULATOR_HUB, \
+            GCLOUD_PROJECT and HEARTH_URL set. Its exit code is that of the command; 128 and the signal when one ended it; 127 when there is no such \
             command and 126 when it cannot be run.
             """,
     )
@@ -102,6 +102,11 @@ struct ExecCommand: ParsableCommand {
         add("default-ns", defaultNs.texts ?? [])
         add("allow-origin", allowOrigin)
         add("project", project.texts ?? [])
+        if project == nil, !standardProject.isEmpty {
+            // SDKs of the command hold tokens against the project that they find.
+            add("accounts-audience", [standardProject])
+            add("accounts-issuer", ["https://securetoken.google.com/\(standardProject)"])
+        }
         add("import", `import`)
         add("export-on-exit", exportOnExit.texts ?? [])
         return flags
@@ -109,13 +114,20 @@ struct ExecCommand: ParsableCommand {
 
     /// What the command finds beside the variables that are there.
     private func variables(_ authority: String) -> [String: String] {
-        var variables = ProcessEnvironment.variables()
+        var variables = ProcessEnvironment.variablesForChildren()
         variables["FIREBASE_DATABASE_EMULATOR_HOST"] = authority
+        variables["FIREBASE_AUTH_EMULATOR_HOST"] = authority
         variables["FIREBASE_EMULATOR_HUB"] = authority
         variables[Setting.addressVariable] = "http://\(authority)"
-        let name = "GCLOUD_PROJECT"
-        variables[name] = project ?? variables[name] ?? "demo-hearth"
+        variables[Self.projectVariable] = project ?? standardProject
         return variables
+    }
+
+    private static let projectVariable = "GCLOUD_PROJECT"
+
+    /// The project of a command that is given none.
+    private var standardProject: String {
+        ProcessEnvironment.variablesForChildren()[Self.projectVariable] ?? "demo-hearth"
     }
 }
 

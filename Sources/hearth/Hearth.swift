@@ -15,6 +15,8 @@ struct Hearth: ParsableCommand {
               hearth exec -- npm test          run a command beside a server of its own
               hearth get /users --shallow      look into a running server
               hearth import / backup.json      put a file of any size into it
+              hearth users list                who has an account?
+              hearth check                     what is set, and what is unsafe?
               hearth rules check rules.json    are these rules sound?
               hearth log verify hearth-data    is this data folder sound?
 
@@ -31,9 +33,14 @@ struct Hearth: ParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Accounts",
+                subcommands: [UsersCommand.self, ServiceAccountCommand.self, KeysCommand.self]
+            ),
+            CommandGroup(
                 name: "Care",
                 subcommands: [
-                    BackupCommand.self, RestoreCommand.self, LogCommand.self, RulesCommand.self,
+                    CheckCommand.self, BackupCommand.self, RestoreCommand.self, LogCommand.self,
+                    RulesCommand.self,
                 ]
             ),
             CommandGroup(

@@ -14,4 +14,15 @@ enum ProcessEnvironment {
         }
         return variables
     }
+
+    /// Those for a process that this one starts: a service manager looks after this one alone.
+    static func variablesForChildren() -> [String: String] {
+        variables().filter { !ownNames.contains($0.key) }
+    }
+
+    /// What systemd tells the process that it starts. Source: sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3).
+    private static let ownNames: Set<String> = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
+        "LISTEN_FDNAMES",
+    ]
 }

@@ -21,34 +21,13 @@ struct ServeCommand: ParsableCommand {
             """,
     )
 
-    @Option(help: "Settings file; hearth.json is read without being named.")
-    var config: String?
-
-    @OptionGroup(title: "Where and how")
-    var process: ProcessOptions
-
-    @OptionGroup(title: "Databases")
-    var databases: DatabaseOptions
-
-    @OptionGroup(title: "Who may")
-    var access: AccessOptions
-
-    @OptionGroup(title: "Limits")
-    var limits: LimitOptions
-
-    @OptionGroup(title: "As an emulator")
-    var emulator: EmulatorOptions
+    @OptionGroup
+    var settings: ServerSettings
 
     func run() throws {
-        let groups = [process.flags, databases.flags, access.flags, limits.flags, emulator.flags]
-        let flags = groups.reduce(into: [:]) { $0.merge($1) { one, _ in one } }
         let configuration: Configuration
         do throws(ConfigurationFaults) {
-            configuration = try Configuration.load(
-                commandLine: Setting.layer(commandLine: flags),
-                file: config,
-                environment: ProcessEnvironment.variables(),
-            )
+            configuration = try settings.configuration()
         } catch {
             try Self.refuse(error.faults)
         }

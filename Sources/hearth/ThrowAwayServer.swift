@@ -55,7 +55,7 @@ struct ThrowAwayServer {
 
     /// Settings of ours do not reach a server whose flags say all.
     private static var environment: [String: String] {
-        var variables = ProcessEnvironment.variables().filter {
+        var variables = ProcessEnvironment.variablesForChildren().filter {
             !$0.key.hasPrefix(Setting.variablePrefix)
         }
         variables["HEARTH_CONFIG"] = ""

@@ -52,7 +52,7 @@ def test_the_command_finds_the_server_by_the_variables():
     result = run(
         *python(
             """
-names = ["FIREBASE_DATABASE_EMULATOR_HOST", "FIREBASE_EMULATOR_HUB", "GCLOUD_PROJECT"]
+names = ["FIREBASE_DATABASE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", "FIREBASE_EMULATOR_HUB", "GCLOUD_PROJECT"]
 found = {name: os.environ[name] for name in names}
 found["database"] = json.load(r.urlopen(url + "/emulators"))["database"]
 print(json.dumps(found))
@@ -64,6 +64,7 @@ print(json.dumps(found))
     found = json.loads(result.stdout)
     host, port = found["FIREBASE_DATABASE_EMULATOR_HOST"].split(":")
     assert found["FIREBASE_EMULATOR_HUB"] == f"{host}:{port}"
+    assert found["FIREBASE_AUTH_EMULATOR_HOST"] == f"{host}:{port}"
     assert (found["database"]["host"], found["database"]["port"]) == (host, int(port))
     assert found["GCLOUD_PROJECT"] == "demo-hearth"
     assert not answers(int(port)), "the server ends with the command"

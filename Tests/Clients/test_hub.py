@@ -39,7 +39,8 @@ def test_the_emulators_are_listed_with_host_and_port(dev):
             "listen": [{"address": "127.0.0.1", "family": "IPv4", "port": dev.port}],
         }
 
-    assert dev.get("/emulators").json == {"hub": emulator("hub"), "database": emulator("database")}
+    listed = {name: emulator(name) for name in ["hub", "database", "auth"]}
+    assert dev.get("/emulators").json == listed
 
 
 @pytest.mark.parametrize("method, path, status", [
@@ -62,7 +63,7 @@ def test_there_is_no_hub_in_production(tmp_path, path):
 
 
 @pytest.mark.parametrize("flag", [
-    "--project=p", "--hub-port=0", "--import=x", "--export-on-exit=x",
+    "--hub-port=0", "--import=x", "--export-on-exit=x",
 ])
 def test_emulator_flags_want_dev(tmp_path, flag):
     with pytest.raises(AssertionError, match="exit 2"):

@@ -58,7 +58,7 @@ final class EngineDriver {
         guard let user else { return hello }
         for case .verify(let inquiry, _) in send(number, "auth", #""cred":"t""#) {
             let auth = AuthVariable(Node.absent.with("uid", Node(string: user)))
-            step(.verified(inquiry, .user(auth, expiry: nil)))
+            step(.verified(inquiry, .user(auth)))
         }
         return hello
     }

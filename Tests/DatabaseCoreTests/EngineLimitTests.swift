@@ -218,7 +218,7 @@ struct EngineLimitTests {
         }
         let count = 3 * DatabaseCore.Limits.messagesAtOnce
         for _ in 0..<count { driver.send(1, "g", #""p":"/a","q":{}"#) }
-        let first = driver.step(.verified(inquiry, .admin)).texts(to: 1)
+        let first = driver.step(.verified(inquiry, .admin())).texts(to: 1)
         #expect(first.count == 1 + DatabaseCore.Limits.messagesAtOnce)
         #expect(driver.send(1, "p", #""p":"/a","d":2"#).isEmpty)
         var texts: [String] = []

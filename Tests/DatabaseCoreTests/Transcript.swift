@@ -15,9 +15,12 @@ import WireProtocol
 ///     A {"r":1,"a":"q","b":{...}}       a data message
 ///     A ping                            a control message
 ///     disconnect A
-///     A admin | A user {"uid":"ann"} [until=9000] | A invalid    the outcome of A's credential
+///     A admin [TERM] | A user {"uid":"ann"} [TERM] | A invalid    the outcome of A's credential; a term is
+///                                       until=9000 and by=ann@7: it runs out then, and ann got it in second 7
+///     revoke ann 8                      what ann got before second 8 no longer counts; by=bot@x is a service account
 ///     put /a/b {"c":1}                  an admin's write over REST
 ///     put as {"uid":"ann"} /a 1         a write over REST judged by the rules
+///     put token=R /a 1                  the same by somebody whose credential has the outcome `R user ...`
 ///     get [as AUTH] [etag] /a           a read over REST
 ///     push | update [as AUTH] [etag] /a JSON
 ///     put [as AUTH] [if=TAG] [etag] [limit=tiny] /a JSON
@@ -110,6 +113,9 @@ struct Transcript {
         case "push-rules", "detach": try changeRules(rest)
         case "history": administer(.getRulesHistory)
         case "stream": try stream(rest)
+        case "revoke":
+            let words = rest.split(separator: " ").map(String.init)
+            step(.revoked(name(words[0]), issuedBefore: try number(words[1])))
         case "hold": isHolding = true
         case "flush":
             isHolding = false
@@ -170,6 +176,7 @@ struct Transcript {
     private mutating func ask(_ verb: String, _ rest: String) throws {
         var rest = rest[...]
         var override: AuthOverride?
+        var token: String?
         var condition: EntityTag?
         var sizeLimit: WriteSizeLimit?
         var tagUse = Request.TagUse.none
@@ -182,6 +189,8 @@ struct Transcript {
                 override = auth == "null" ? .nobody : .value(try Node(json: Array(auth.utf8)))
             } else if word == "etag" {
                 tagUse = .wanted
+            } else if word.hasPrefix("token=") {
+                token = String(word.dropFirst("token=".count))
             } else if word.hasPrefix("if=") {
                 condition = EntityTag(received: String(word.dropFirst(3)))
             } else {
@@ -204,7 +213,12 @@ struct Transcript {
         default:
             operation = .put(target, try Draft(json: body), condition: condition, tagUse)
         }
-        send(operation, .admin(override: override), sizeLimit)
+        if let token {
+            speaker = token
+            send(operation, .token(token, override: nil), sizeLimit)
+        } else {
+            send(operation, .admin(override: override), sizeLimit)
+        }
     }
 
     private mutating func administer(_ operation: Request.Operation) {
@@ -290,6 +304,7 @@ struct Transcript {
     }
 
     private mutating func speak(_ name: String, _ rest: String) throws {
+        if inquiries[name] != nil, try answer(name, rest) { return }
         guard let id = connections[name] else { throw TranscriptError.notUnderstood(name) }
         speaker = name
         if rest.hasPrefix("{") || rest.hasPrefix("["), eventConnections.contains(id) {
@@ -302,25 +317,48 @@ struct Transcript {
             step(.received(try ClientMessage.parse(Array(text.utf8)), from: id))
             return
         }
-        let words = rest.split(separator: " ").map(String.init)
-        switch words.first {
-        case "ping": step(.received(.ping, from: id))
-        case "admin": verified(name, .admin)
-        case "invalid": verified(name, .refused(.invalid("Could not parse auth token.")))
-        case "user":
-            let auth = AuthVariable(try Node(json: Array(words[1].utf8)))
-            var expiry: Timestamp?
-            if words.count > 2 {
-                let until = try number(String(words[2].dropFirst("until=".count)))
-                expiry = Timestamp(milliseconds: until)
-            }
-            verified(name, .user(auth, expiry: expiry))
-        default: throw TranscriptError.notUnderstood(rest)
-        }
+        guard rest == "ping" else { throw TranscriptError.notUnderstood(rest) }
+        step(.received(.ping, from: id))
     }
 
-    private mutating func verified(_ name: String, _ outcome: CredentialOutcome) {
+    /// Tells the outcome of a credential, if the line says one.
+    private mutating func answer(_ name: String, _ rest: String) throws -> Bool {
+        let words = rest.split(separator: " ").map(String.init)
+        let outcome: CredentialOutcome
+        switch words.first {
+        case "admin": outcome = .admin(try term(words.dropFirst()))
+        case "invalid": outcome = .refused(.invalid("Could not parse auth token."))
+        case "user":
+            let auth = AuthVariable(try Node(json: Array(words[1].utf8)))
+            outcome = .user(auth, try term(words.dropFirst(2)))
+        default: return false
+        }
         if let inquiry = inquiries.removeValue(forKey: name) { step(.verified(inquiry, outcome)) }
+        return true
+    }
+
+    private func term(_ words: ArraySlice<String>) throws -> CredentialTerm {
+        var expiry: Timestamp?
+        var holder: CredentialHolder?
+        for word in words {
+            if word.hasPrefix("until=") {
+                expiry = Timestamp(milliseconds: try number(String(word.dropFirst(6))))
+            } else if let place = word.lastIndex(of: "@"), word.hasPrefix("by=") {
+                let issuedAt = try number(String(word[word.index(after: place)...]))
+                holder = CredentialHolder(
+                    self.name(String(word[..<place].dropFirst(3))),
+                    issuedAt: issuedAt
+                )
+            } else {
+                throw TranscriptError.notUnderstood(word)
+            }
+        }
+        return CredentialTerm(expiry: expiry, holder: holder)
+    }
+
+    /// A name with an `@` in it is that of a service account.
+    private func name(_ text: String) -> CredentialHolder.Name {
+        text.contains("@") ? .serviceAccount(text) : .user(text)
     }
 
     /// A checkpoint is written and read back, and a new engine begins with it.

@@ -46,7 +46,7 @@ struct ConfigurationTests {
     @Test(
         "what makes it an emulator means nothing in production",
         arguments: [
-            (Setting.project, "p"), (.hubPort, "0"), (.import, "x"), (.exportOnExit, "x"),
+            (Setting.hubPort, "0"), (.import, "x"), (.exportOnExit, "x"),
         ]
     )
     func emulatorInProduction(setting: Setting, value: String) throws {

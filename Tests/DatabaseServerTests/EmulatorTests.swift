@@ -18,13 +18,25 @@ struct EmulatorTests {
         ]
     )
     func host(bind: String, requested: String?, expected: String) {
-        let hub = HubDescription(bind: bind, requested: requested, databasePort: 1, hubPort: 2)
+        let hub = HubDescription(
+            bind: bind,
+            requested: requested,
+            databasePort: 1,
+            hubPort: 2,
+            accountsPort: 3
+        )
         #expect(hub.host == expected)
     }
 
     @Test("the hub's text names its origin, process, host and port")
     func text() {
-        let hub = HubDescription(bind: "::1", requested: nil, databasePort: 1, hubPort: 2)
+        let hub = HubDescription(
+            bind: "::1",
+            requested: nil,
+            databasePort: 1,
+            hubPort: 2,
+            accountsPort: 3
+        )
         let text = String(decoding: hub.hub, as: UTF8.self)
         #expect(
             text == """

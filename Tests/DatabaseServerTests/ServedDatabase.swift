@@ -20,17 +20,14 @@ final class ServedDatabase: Sendable {
         transport.port = 0
         configure(&transport)
         let settings = transport
-        let verifier = try TokenVerifier(Configuration.TokenSettings(), .development)
-        let made = onLoop { () -> Result<(LoopWatch, Listener), TransportError> in
-            let server = ServedDatabase.server(verifier)
-            let watch = LoopWatch(server)
-            do throws(TransportError) {
+        let made = onLoop { () -> Result<(LoopWatch, Listener), any Error> in
+            Result {
+                let server = try ServedDatabase.server()
+                let watch = LoopWatch(server)
                 let listener = try Listener(settings, application: watch)
                 server.listener = listener
                 watch.listener = listener
-                return .success((watch, listener))
-            } catch {
-                return .failure(error)
+                return (watch, listener)
             }
         }
         let (watch, listener) = try made.get()
@@ -47,7 +44,7 @@ final class ServedDatabase: Sendable {
     }
 
     @LoopActor
-    private static func server(_ verifier: TokenVerifier) -> Server {
+    private static func server() throws -> Server {
         var configuration = Configuration()
         configuration.mode = .development
         configuration.storage = .memory
@@ -59,9 +56,11 @@ final class ServedDatabase: Sendable {
         )
         let policy = EnginePolicy(
             databases: [DatabaseID("main")],
+            reserved: [.accounts],
             createsDatabases: true,
             defaultRules: .open
         )
+        let keys = try AccountKeys.open(configuration)
         let server = Server(
             engine: DatabaseEngine(policy),
             configuration: configuration,
@@ -70,7 +69,16 @@ final class ServedDatabase: Sendable {
             workers: Workers(),
             credentials: CredentialDesk(
                 check: CredentialCheck(adminSecret: nil, mode: .development),
-                verifier: verifier
+                own: keys.issuer(configuration.accounts.policy),
+                outside: try OutsideTokens(configuration.tokens, configuration.mode)
+            ),
+            accounts: AccountDesk(
+                configuration,
+                keys,
+                try MessageDesk(
+                    configuration,
+                    Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+                )
             ),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )

@@ -11,7 +11,11 @@ final class TemporaryFolder {
     }
 
     deinit {
-        for name in names() { unlink("\(path)/\(name)") }
+        Self.remove(path)
+    }
+
+    private static func remove(_ path: String) {
+        for name in names(path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
         rmdir(path)
     }
 
@@ -28,7 +32,9 @@ final class TemporaryFolder {
     }
 
     /// The names of the files in it, sorted; none when it is gone.
-    func names() -> [String] {
+    func names() -> [String] { Self.names(path) }
+
+    private static func names(_ path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []

@@ -226,7 +226,7 @@ private final class Crowd {
                 engine.step(flushed, now: now, effects: &effects)
             case .verify(let inquiry, let token):
                 let auth = AuthVariable(try Node(json: Array(#"{"uid":"\#(token)"}"#.utf8)))
-                let verified = Input.verified(inquiry, .user(auth, expiry: nil))
+                let verified = Input.verified(inquiry, .user(auth))
                 engine.step(verified, now: now, effects: &effects)
             case .send(.text(let text), let receivers):
                 let message = try JSONText(text)
@@ -428,7 +428,7 @@ private final class JudgedWork {
             case .verify(let inquiry, let token):
                 var auth = Node.absent
                 auth.set(Node(string: token), at: Path([Key(unchecked: Array("uid".utf8))]))
-                let verified = Input.verified(inquiry, .user(AuthVariable(auth), expiry: nil))
+                let verified = Input.verified(inquiry, .user(AuthVariable(auth)))
                 engine.step(verified, now: now, effects: &effects)
             case .judged(_, let record) where record.operation == .recheck: refusalCount += 1
             case .send(_, let receivers):

@@ -93,7 +93,7 @@ private final class CrowdedRoom {
                 let claims = #"{"uid":"\#(token.dropFirst(5))"}"#
                 let auth = AuthVariable(try Node(json: claims))
                 engine.step(
-                    .verified(inquiry, .user(auth, expiry: nil)),
+                    .verified(inquiry, .user(auth)),
                     now: now,
                     effects: &effects
                 )

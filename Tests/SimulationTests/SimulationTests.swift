@@ -103,7 +103,7 @@ struct SimulationTests {
                 counts.append(world.counts)
             }
         }
-        for seed in Soak.seeds.prefix(5) {
+        for seed in Soak.seeds.prefix(15) {
             try Soak.run(.init(seed: seed, rules: .rooms)) { world in
                 for _ in 0..<400 { try world.step() }
                 counts.append(world.counts)
@@ -119,6 +119,7 @@ struct SimulationTests {
         #expect(total(\.checkpoints) > 0)
         #expect(total(\.disconnectsRun) > 0)
         #expect(total(\.cancels) > 10)
+        #expect(total(\.revocations) > 5)
         for status in ["ok", "permission_denied", "datastale", "invalid_token"] {
             #expect(total { $0.replies[status] ?? 0 } > 0, "no reply is \(status)")
         }

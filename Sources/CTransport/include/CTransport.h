@@ -65,6 +65,20 @@ hearth_listener *hearth_listen(hearth_loop *loop, const char *host, int port,
                                const char *certificate, const char *key, void *owner,
                                hearth_endpoint *bound, int *error_number,
                                char reason[HEARTH_REASON_SIZE]);
+/// What a certificate says; times in seconds since 1970, -1 for one that makes no sense.
+typedef struct {
+    int64_t not_before;
+    int64_t not_after;
+    /// Whether it names the host that was asked about.
+    bool is_for_host;
+} hearth_certificate;
+
+/// Reads a certificate and its key without using them. `host` is NULL or a name or address without brackets.
+///
+/// False, with the `reason`, when a server could not use the files.
+bool hearth_certificate_read(const char *certificate, const char *key, const char *host,
+                             hearth_certificate *out, char reason[HEARTH_REASON_SIZE]);
+
 /// Closes the listening socket; accepted sockets live on. Harmless when repeated.
 void hearth_listener_stop(hearth_listener *listener);
 /// Stops or resumes taking new connections from the backlog.

@@ -1,41 +1,38 @@
 import DatabaseCore
-import JSONTree
-import SecurityRules
 import Tokens
 
 /// Decides what a credential is worth: at once where a comparison is enough, by the worker where a
 /// signature must be checked.
 struct CredentialDesk: Sendable {
     private let check: CredentialCheck
-    /// The keys and policy in force; replaced when the key file changes.
-    var verifier: TokenVerifier
+    /// The tokens of others; replaced when the key file changes.
+    var outside: OutsideTokens { didSet { verifier = Self.verifier(own, outside) } }
+    /// This server's own keys, with their `iss` and `aud`; replaced when a key comes or goes.
+    var own: TrustedIssuer { didSet { verifier = Self.verifier(own, outside) } }
+    /// The keys and policy in force.
+    private(set) var verifier: TokenVerifier
 
     enum Judgement {
         case decided(CredentialOutcome)
         case mustVerify(TokenVerifier)
     }
 
-    init(check: CredentialCheck, verifier: TokenVerifier) {
+    init(check: CredentialCheck, own: TrustedIssuer, outside: OutsideTokens) {
         self.check = check
-        self.verifier = verifier
+        self.own = own
+        self.outside = outside
+        verifier = Self.verifier(own, outside)
+    }
+
+    private static func verifier(_ own: TrustedIssuer, _ outside: OutsideTokens) -> TokenVerifier {
+        TokenVerifier(issuers: [own, outside.issuer], policy: outside.policy)
     }
 
     func judge(_ token: String) -> Judgement {
         switch check.judge(token) {
-        case .admin: .decided(.admin)
+        case .admin: .decided(.admin())
         case .verify: .mustVerify(verifier)
         case .anonymous, .refused: .decided(.refused(.invalid("Could not parse auth token.")))
-        }
-    }
-}
-
-extension CredentialOutcome {
-    init(_ result: Result<VerifiedToken, TokenError>) {
-        switch result {
-        case .success(let token) where token.isAdmin: self = .admin
-        case .success(let token): self = .user(AuthVariable(token.auth), expiry: token.expiry)
-        case .failure(let error):
-            self = .refused(error.isExpiry ? .expired(error.wireText) : .invalid(error.wireText))
         }
     }
 }

@@ -94,6 +94,9 @@ package struct OriginGuard: Sendable {
             )
         }
         if request.path == "/.lp", request.hasLivePollCredentials { return .accept }
+        // A link in a letter comes from any page; what it leads to changes nothing and cannot be framed, and the form
+        // that it shows says where it comes from.
+        if request.path == "/.accounts/action", request.origin == nil { return .accept }
         return judgePage(request)
     }
 
@@ -119,7 +122,8 @@ package struct OriginGuard: Sendable {
         return origins.contains(origin) || origin.isHTTP && isOurs(origin.authority.host)
     }
 
-    private func isOurs(_ host: Authority.Host) -> Bool {
+    /// Whether a host means this server, as far as the configuration tells: loopback, or one that was named.
+    func isOurs(_ host: Authority.Host) -> Bool {
         if host.isLoopback || hosts.contains(host) { return true }
         guard case .name(let name) = host else { return false }
         return hostSuffixes.contains { name.hasSuffix($0) }

@@ -31,9 +31,10 @@ extension TokenError {
         case .unsigned: "the token is not signed; only --dev takes such tokens"
         case .unknownKey(nil): "the token's header names no key ('kid')"
         case .unknownKey(let keyID?):
-            "the JWKS file has no key '\(keyID)' for the token's algorithm"
+            "there is no key '\(keyID)' for the token's algorithm"
         case .badSignature: "the token's signature is wrong"
         case .badClaim(let name): "the token's claim '\(name)' is missing or bad"
+        case .reservedClaim(let name): "the token's claim '\(name)' is reserved"
         case .expired(let time): "the token expired at \(ISO8601.text(of: time.milliseconds))"
         case .notYetValid(let time):
             "the token is good from \(ISO8601.text(of: time.milliseconds)) on; is a clock wrong?"

@@ -74,39 +74,3 @@ enum RulesFile {
 struct RulesFileError: Error, CustomStringConvertible {
     let description: String
 }
-
-extension TokenVerifier {
-    /// Bytes of a key file.
-    private static let keyFileByteLimit = 1 << 20
-
-    /// The verifier that a configuration asks for, its files read now.
-    init(_ settings: Configuration.TokenSettings, _ mode: Configuration.Mode) throws {
-        var keys = KeySet.empty
-        if let path = settings.jwksFile {
-            let bytes = try SmallFile.read(path, byteLimit: Self.keyFileByteLimit).bytes
-            do { keys = try KeySet(jwks: bytes) } catch {
-                throw RulesFileError(description: "\(path): \(error.text)")
-            }
-        }
-        var secret: [UInt8]?
-        if let path = settings.hs256SecretFile {
-            let bytes = try SmallFile.read(path, byteLimit: Self.keyFileByteLimit).bytes
-            let text = Array(bytes.reversed().drop { $0 <= 0x20 }.reversed())
-            guard TokenLimits.secretByteCount.contains(text.count) else {
-                throw RulesFileError(
-                    description: "\(path): the HS256 secret has \(text.count) bytes; it must have "
-                        + "\(TokenLimits.secretByteCount.lowerBound) to "
-                        + "\(TokenLimits.secretByteCount.upperBound)"
-                )
-            }
-            secret = text
-        }
-        let policy = TokenPolicy(
-            acceptsUnsigned: mode == .development,
-            issuer: settings.issuer,
-            audience: settings.audience,
-            hmacSecret: secret,
-        )
-        self.init(keys: keys, policy: policy)
-    }
-}

@@ -1,4 +1,5 @@
 import DatabaseCore
+import Files
 import SecurityRules
 import WriteAheadLog
 
@@ -20,6 +21,12 @@ enum BackupContent {
             } catch {
                 throw .content(path: file, reason: "holds what makes no sense: \(error)")
             }
+        }
+        // No server makes others, and what is done with a database trusts its name.
+        for name in summary.info.heads.map(\.database.description)
+        where !DatabaseName.isName(name) && name != DatabaseID.accounts.name {
+            let shown = TerminalText.shown(name.debugDescription)
+            throw .content(path: file, reason: "holds a database that cannot be: \(shown)")
         }
         do throws(CommitDecodingError) { try decoder.finish() } catch {
             throw .content(path: file, reason: "ends within a database")

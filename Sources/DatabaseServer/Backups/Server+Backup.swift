@@ -63,7 +63,7 @@ extension Server {
                 (name: "Content-Disposition", value: "attachment; filename=\"hearth.backup\""),
                 (name: "Cache-Control", value: "no-store"),
             ]
-            log.info("a backup begins", metadata: ["peer": "\(exchange.head.peerAddress)"])
+            log.info("a backup begins", metadata: ["peer": "\(clientAddress(of: exchange.head))"])
             exchange.respondStream(
                 status: 200,
                 headers: headers + crossOriginHeaders(exchange.head),

@@ -1,9 +1,9 @@
 /// What a server that stands in for an emulator is told; only with `--dev`.
 package struct EmulatorSettings: Equatable, Sendable {
-    /// The project whose locator file is written.
-    package var project: String?
     /// A port of its own for the hub, which is on the server's port in any case.
     package var hubPort: Int?
+    /// The project whose locator file is written.
+    package var project: String?
     /// What the databases begin with: export folders, or `[NAME=]FILE`.
     package var imports: [String] = []
     /// The folder that takes an export when the server ends.
@@ -14,7 +14,6 @@ extension Configuration {
     /// Reads what makes the server an emulator, and how it ends.
     mutating func readEmulator(_ reader: inout SettingReader) {
         stopsAtEndOfInput = reader.toggle(.stopAtEof)
-        emulator.project = readProject(&reader)
         emulator.hubPort = reader.integer(.hubPort, in: 0...65535)
         emulator.imports = reader.list(
             .import,
@@ -22,19 +21,9 @@ extension Configuration {
         ) { $0.isEmpty ? nil : $0 }
         emulator.exportFolder = reader.text(.exportOnExit)
         guard mode == .production else { return }
-        for setting in [Setting.project, .hubPort, .import, .exportOnExit]
+        for setting in [Setting.hubPort, .import, .exportOnExit]
         where reader.isSet(setting) {
             reader.fault(setting, "means nothing without --dev", "Leave it out, or add --dev.")
-        }
-    }
-
-    private func readProject(_ reader: inout SettingReader) -> String? {
-        guard let text = reader.text(.project) else { return nil }
-        do throws(DatabaseNameError) {
-            return try DatabaseName(text).text
-        } catch {
-            reader.fault(.project, "the name '\(text)' \(error)", "Write another name.")
-            return nil
         }
     }
 }

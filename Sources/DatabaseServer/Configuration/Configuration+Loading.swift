@@ -23,7 +23,10 @@ extension Configuration {
         if let path = named ?? existing(ConfigurationFile.standardPath), !path.isEmpty {
             layers.append(try ConfigurationFile.layer(try bytes(of: path), path: path))
         }
-        return try read(layers, warnings: warnings)
+        var configuration = try read(layers, warnings: warnings)
+        configuration.settingsFile =
+            layers.count > 2 ? named ?? ConfigurationFile.standardPath : nil
+        return configuration
     }
 
     /// What is wrong with the files that the configuration names: each has to be readable.
@@ -32,6 +35,7 @@ extension Configuration {
             (.rules, rulesFile), (.tlsCert, tls?.certificate), (.tlsKey, tls?.key),
             (.adminSecretFile, adminSecretFile), (.jwks, tokens.jwksFile),
             (.hs256SecretFile, tokens.hs256SecretFile),
+            (.accountsWebhookSecretFile, accounts.webhookSecretFile),
         ]
         files += databases.map { (.database, $0.rulesFile) }
         return files.compactMap { setting, path in

@@ -19,6 +19,10 @@ extension Configuration {
         configuration.readCredentials(&reader)
         configuration.readLimits(&reader)
         configuration.readEmulator(&reader)
+        configuration.readAccounts(&reader)
+        configuration.checkPorts(&reader)
+        configuration.warnOfUnsafeSettings(&reader)
+        configuration.written = reader.values
         configuration.listenRecheck = reader.word(.listenRecheck) ?? .data
         configuration.inspection =
             reader.word(.inspect) ?? (configuration.mode == .development ? .all : .off)
@@ -58,11 +62,22 @@ extension Configuration {
             )
         }
         readTLS(&reader)
-        if mode == .production, !bindIsLoopback, tls == nil {
-            warnings.append(
-                "other machines reach this server without TLS; set --tls-cert and --tls-key, "
-                    + "or put a proxy that has them before it"
-            )
+    }
+
+    /// No two listeners have one port, unless the system chooses it.
+    private func checkPorts(_ reader: inout SettingReader) {
+        var taken: [Int: Setting] = port == 0 ? [:] : [port: .port]
+        for (setting, port) in [
+            (Setting.hubPort, emulator.hubPort), (.accountsPort, accounts.port),
+        ] {
+            guard let port, port != 0 else { continue }
+            if let other = taken.updateValue(setting, forKey: port) {
+                reader.fault(
+                    setting,
+                    "\(port) is the port of --\(other.rawValue)",
+                    "Name another; all addresses are on --port in any case."
+                )
+            }
         }
     }
 
@@ -123,12 +138,13 @@ extension Configuration {
             audience: reader.text(.tokenAudience),
             hs256SecretFile: reader.text(.hs256SecretFile),
         )
-        if mode == .production, tokens.jwksFile != nil,
-            tokens.issuer == nil || tokens.audience == nil
-        {
-            warnings.append(
-                "tokens of every issuer and audience that the JWKS file can check are taken; "
-                    + "set --token-issuer and --token-audience"
+        guard tokens.jwksFile == nil else { return }
+        for setting in [Setting.tokenIssuer, .tokenAudience]
+        where reader.isSet(setting) && !reader.isSet(.hs256SecretFile) && mode == .production {
+            reader.fault(
+                setting,
+                "means nothing without --jwks or --hs256-secret-file",
+                "Leave it out, or name the keys; of accounts here see --accounts-issuer."
             )
         }
     }

@@ -31,10 +31,17 @@ package struct Configuration: Sendable {
     package var logLevel = Logger.Level.info
     package var limits = ServerLimits()
     package var emulator = EmulatorSettings()
+    package var accounts = AccountSettings()
+    /// The addresses of proxies whose word about a client's address counts.
+    package var trustedProxies: [AddressRange] = []
     /// Whether the server ends when its standard input does.
     package var stopsAtEndOfInput = false
     /// Things that are allowed and probably not meant, to be logged at the start.
     package var warnings: [String] = []
+    /// The settings file that was read.
+    var settingsFile: String?
+    /// What was set, and where.
+    var written: SettingLayer = [:]
 
     package init() {}
 
@@ -117,11 +124,16 @@ package struct Configuration: Sendable {
         return Authority.Host(text)?.isLoopback == true
     }
 
+    /// The host of `--public-url`, by which clients know the server.
+    private var publicHost: Authority.Host? {
+        accounts.publicURL.flatMap { WebOrigin($0) }?.authority.host
+    }
+
     /// The guard against pages of other origins that this configuration asks for.
     package var originGuard: OriginGuard {
         OriginGuard(
             bindIsLoopback: bindIsLoopback,
-            hosts: allowedHosts.union(selection.hosts.keys),
+            hosts: allowedHosts.union(selection.hosts.keys).union(publicHost.map { [$0] } ?? []),
             domain: selection.domain,
             origins: allowedOrigins,
         )

@@ -31,6 +31,13 @@ package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvert
         self.init(unchecked: String(decoding: lowered, as: UTF8.self))
     }
 
+    /// Whether a database can have this name, letter for letter.
+    package static func isName(_ text: String) -> Bool {
+        do throws(DatabaseNameError) { return try DatabaseName(text).text == text } catch {
+            return false
+        }
+    }
+
     private init(unchecked text: String) {
         self.text = text
     }

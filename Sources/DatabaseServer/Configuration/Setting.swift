@@ -21,6 +21,21 @@ package enum Setting: String, CaseIterable, Sendable {
     case tokenIssuer = "token-issuer"
     case tokenAudience = "token-audience"
     case hs256SecretFile = "hs256-secret-file"
+    case accountsIssuer = "accounts-issuer"
+    case accountsAudience = "accounts-audience"
+    case accountsPort = "accounts-port"
+    case accountsWebhook = "accounts-webhook"
+    case accountsWebhookSecretFile = "accounts-webhook-secret-file"
+    case publicURL = "public-url"
+    case signIn = "sign-in"
+    case signUp = "sign-up"
+    case emailGuard = "email-guard"
+    case passwordLength = "password-length"
+    case passwordRequires = "password-requires"
+    case passwordMemory = "password-memory"
+    case passwordPasses = "password-passes"
+    case signingKeyLifetime = "signing-key-lifetime"
+    case trustedProxy = "trusted-proxy"
     case listenRecheck = "listen-recheck"
     case inspect
     case logFormat = "log-format"
@@ -55,8 +70,10 @@ package enum Setting: String, CaseIterable, Sendable {
 
     package var kind: Kind {
         switch self {
-        case .dev, .devExposed, .memory, .stopAtEof: .toggle
-        case .database, .mapHost, .alias, .allowHost, .allowOrigin, .import: .list
+        case .dev, .devExposed, .memory, .stopAtEof, .emailGuard: .toggle
+        case .database, .mapHost, .alias, .allowHost, .allowOrigin, .import, .signIn,
+            .passwordRequires, .trustedProxy:
+            .list
         default: .text
         }
     }

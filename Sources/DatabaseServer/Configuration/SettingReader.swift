@@ -1,6 +1,7 @@
 /// Turns the texts of settings into values, and collects what is wrong with them.
 struct SettingReader {
-    private let values: SettingLayer
+    /// What is set, and where.
+    let values: SettingLayer
     private(set) var faults: [ConfigurationFault] = []
 
     /// - Parameter layers: From the strongest to the weakest; a list of a stronger layer replaces the weaker's.
@@ -13,6 +14,11 @@ struct SettingReader {
     }
 
     func isSet(_ setting: Setting) -> Bool { values[setting] != nil }
+
+    /// Whether a list is set to nothing.
+    func isEmpty(_ setting: Setting) -> Bool {
+        values[setting]?.texts.allSatisfy(\.isEmpty) == true
+    }
 
     func origin(of setting: Setting) -> SettingOrigin {
         values[setting]?.origin ?? .builtIn(setting)
@@ -100,7 +106,7 @@ struct SettingReader {
     /// A length of time: digits with `ms`, `s`, `m` or `h`.
     mutating func duration(_ setting: Setting, inSeconds range: ClosedRange<Int>) -> Duration? {
         guard let text = text(setting) else { return nil }
-        let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
+        let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
         let allowed = (range.lowerBound * 1000)...(range.upperBound * 1000)
         guard let milliseconds = Self.scaled(text, units), allowed.contains(milliseconds) else {
             fault(

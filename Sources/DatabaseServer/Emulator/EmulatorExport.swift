@@ -27,6 +27,8 @@ enum EmulatorExport {
         try Folder.create(data)
         var kept: Set<String> = []
         for database in databases where !database.root.isAbsent {
+            // A restored archive may have others, and a file of such a name could be anywhere.
+            guard DatabaseName.isName(database.database.name) else { continue }
             let name = database.database.name + suffix
             try write(database.root, to: "\(data)/\(name)")
             kept.insert(name)

@@ -10,15 +10,17 @@ struct HubDescription {
     let host: String
     let databasePort: Int
     let hubPort: Int
+    let accountsPort: Int
 
     /// The hub of a server that listens on `bind`.
     ///
     /// `requested` is the `Host` header of who asks. On a bind to every address it names the one
     /// that reached us.
-    init(bind: String, requested: String?, databasePort: Int, hubPort: Int) {
+    init(bind: String, requested: String?, databasePort: Int, hubPort: Int, accountsPort: Int) {
         host = HubDescription.connectable(bind, requested)
         self.databasePort = databasePort
         self.hubPort = hubPort
+        self.accountsPort = accountsPort
     }
 
     /// `GET /`, and the locator file.
@@ -39,6 +41,8 @@ struct HubDescription {
         appendEmulator("hub", port: hubPort, to: &text)
         text += Array(",\"database\":".utf8)
         appendEmulator("database", port: databasePort, to: &text)
+        text += Array(",\"auth\":".utf8)
+        appendEmulator("auth", port: accountsPort, to: &text)
         text.append(UInt8(ascii: "}"))
         return text
     }

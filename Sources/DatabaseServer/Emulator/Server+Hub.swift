@@ -13,6 +13,7 @@ extension Server {
             requested: head?.header("host"),
             databasePort: port,
             hubPort: hubListener?.port ?? port,
+            accountsPort: accountsListener?.port ?? port,
         )
     }
 
@@ -79,7 +80,7 @@ extension Server {
         then: @escaping @Sendable @LoopActor (Result<Void, FileError>) -> Void
     ) -> Bool {
         guard let slot = takeArchiveSlot() else { return false }
-        let snapshots = engine.snapshots()
+        let snapshots = engine.shownSnapshots()
         let archives = workers.archives
         let finish: @Sendable (Result<Void, FileError>) -> Void = { outcome in
             EventLoop.shared.enqueue { then(outcome) }

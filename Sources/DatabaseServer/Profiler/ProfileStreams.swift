@@ -7,15 +7,18 @@ import Transport
 final class ProfileStream {
     let database: DatabaseID
     let response: PushedResponse
+    /// How long the credential of its reader counts.
+    let term: CredentialTerm
     /// Records that found no place since one was last sent.
     private var droppedCount = 0
 
     /// Bytes that may wait for the reader; records beyond them are dropped and counted.
     private static let queueByteLimit = 1 << 20
 
-    init(_ database: DatabaseID, _ response: PushedResponse) {
+    init(_ database: DatabaseID, _ response: PushedResponse, until term: CredentialTerm) {
         self.database = database
         self.response = response
+        self.term = term
     }
 
     func send(_ events: SharedChunk, count: Int, now: Timestamp) {

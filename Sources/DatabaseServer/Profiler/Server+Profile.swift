@@ -8,10 +8,15 @@ import Transport
 /// events, so that watching a database does not hold it up.
 extension Server {
     /// The engine has found that an admin asks.
-    func beginProfile(_ exchange: HTTPExchange) {
+    func beginProfile(_ exchange: HTTPExchange, until term: CredentialTerm) {
         let database: DatabaseID
         do throws(BadRequest) { database = try self.database(of: exchange.head) } catch {
             answer(exchange, RESTAnswer.bad(error))
+            return
+        }
+        // It may have been revoked while the answer waited for the log.
+        guard accountDirectory.stillCounts(term), !term.isOver(at: Clock.now()) else {
+            answer(exchange, RESTAnswer.error(401, CredentialRefusal.revoked.text))
             return
         }
         guard profiles[database].count < ProfileStreams.streamLimit, !isStopping else {
@@ -20,7 +25,7 @@ extension Server {
         }
         let headers = Server.streamHeaders + crossOriginHeaders(exchange.head)
         guard let response = exchange.respondPushed(status: 200, headers: headers) else { return }
-        let stream = ProfileStream(database, response)
+        let stream = ProfileStream(database, response, until: term)
         exchange.userData = stream
         // So that the reader knows that it is heard.
         response.send(Server.keepAlive)
@@ -43,9 +48,16 @@ extension Server {
         profileTimer = nil
     }
 
-    /// Ends all streams, when the server does.
-    func endProfiles() {
-        for stream in profiles.all {
+    /// Ends streams whose reader's credential has run out.
+    func endOverdueProfiles() {
+        if profiles.isEmpty { return }
+        let now = Clock.now()
+        endProfiles { $0.isOver(at: now) }
+    }
+
+    /// Ends streams by their terms: all of them, when the server ends.
+    func endProfiles(where isOver: (CredentialTerm) -> Bool = { _ in true }) {
+        for stream in profiles.all where isOver(stream.term) {
             stream.response.end()
             endProfile(stream)
         }

@@ -106,7 +106,7 @@ struct RESTParameters {
     }
 
     /// The token of an `Authorization: Bearer` header; the scheme's case does not matter.
-    private static func bearer(_ head: RequestHead) -> String? {
+    static func bearer(_ head: RequestHead) -> String? {
         guard let value = head.header("authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }

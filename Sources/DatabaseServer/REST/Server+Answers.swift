@@ -128,7 +128,7 @@ extension Server {
         case .pushed(let key, let tag):
             finish(pending, RESTAnswer.pushed(key, parameters), tag)
         case .mayBackUp: streamBackup(to: pending.exchange)
-        case .mayProfile: beginProfile(pending.exchange)
+        case .mayProfile(let term): beginProfile(pending.exchange, until: term)
         case .mayInspect: answerInspection(pending)
         case .coverage(let coverage): answer(pending, coverage)
         case .shadow(let report): answer(pending, report)

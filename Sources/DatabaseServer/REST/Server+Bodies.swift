@@ -24,6 +24,8 @@ extension Server {
         case "PUT", "POST", "PATCH":
             switch Route(head.pathSegments) {
             case .data, .badPath: return .acceptInParts
+            case .identity(let route): return judgeBody(head, route)
+            case .accounts: return judgeAccountsBody(head)
             default: return .accept()
             }
         default: return .accept()
@@ -38,10 +40,13 @@ extension Server {
         else {
             return false
         }
-        if case .data = Route(exchange.head.pathSegments) { return false }
+        let route = Route(exchange.head.pathSegments)
+        if case .data = route { return false }
+        if case .identity(let route) = route { return inflates(exchange, route) }
         let body = exchange.takeBody()
-        let byteLimit = configuration.limits.bodyByteCount
-        let isTaken = readAway(body.count) { () -> Result<[UInt8], BodyFault> in
+        var byteLimit = configuration.limits.bodyByteCount
+        if case .accounts = route { byteLimit = AccountsRoute.bodyByteLimit }
+        let isTaken = readAway(body.count) { [byteLimit] () -> Result<[UInt8], BodyFault> in
             Result { () throws(BodyFault) in
                 do throws(GzipError) { return try inflateWhole(body, byteLimit: byteLimit) } catch {
                     throw .gzip(error)

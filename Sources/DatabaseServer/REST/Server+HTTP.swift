@@ -1,4 +1,5 @@
 import DatabaseCore
+import IdentityToolkit
 import JSONTree
 import SecurityRules
 import Transport
@@ -29,6 +30,8 @@ extension Server {
             answer(exchange, RESTAnswer.text(426, text))
         case .longPoll: receivePoll(exchange)
         case .databases: listDatabases(exchange)
+        case .identity(let identity): receive(exchange, identity: identity)
+        case .accounts(let accounts): receive(exchange, accounts: accounts)
         case .backup: askForAll(exchange, .backUp, .backup)
         case .metrics, .rules, .profile, .settings, .simulate, .inspect, .data, .upload, .badPath:
             do throws(BadRequest) {
@@ -102,7 +105,8 @@ extension Server {
             parameters.print = .silent
             upload(PendingExchange(exchange, parameters, path), database)
             return
-        case .backup, .databases, .live, .ready, .root, .hub, .unknown, .webSocket, .events,
+        case .backup, .databases, .identity, .accounts, .live, .ready, .root, .hub, .unknown,
+            .webSocket, .events,
             .longPoll, .badPath:
             preconditionFailure("these are answered before")
         }
@@ -212,7 +216,10 @@ extension Server {
     /// In development, callers on this machine need no credential for admin routes.
     func opensAdminRoutes(to head: RequestHead) -> Bool {
         guard configuration.mode == .development else { return false }
-        let text = head.peerAddress.contains(":") ? "[\(head.peerAddress)]" : head.peerAddress
+        let client = client(of: head)
+        // Whoever comes over a proxy that nobody vouches for may be anywhere.
+        guard !client.isHearsay else { return false }
+        let text = client.address.contains(":") ? "[\(client.address)]" : client.address
         guard Authority.Host(text)?.isLoopback == true else { return false }
         // On other binds the guard let every page through; here it must not come from elsewhere.
         if case .accept = originGuard.judgeAsLoopback(OriginGuard.Request(head)) { return true }
@@ -260,6 +267,8 @@ extension Route {
         case .metrics, .databases, .live, .ready, .root: ["GET", "HEAD"]
         case .backup, .profile: ["GET"]
         case .upload: ["POST"]
+        case .identity(let route): route.method.verbs
+        case .accounts(let route): route.verbs
         case .hub, .webSocket, .events, .longPoll, .unknown: nil
         }
     }

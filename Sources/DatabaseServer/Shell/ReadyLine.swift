@@ -11,12 +11,15 @@ struct ReadyLine {
     private let durability: String
     /// The address of a hub with a port of its own.
     private let hub: String?
+    /// The address of accounts with a port of their own.
+    private let accounts: String?
 
     /// `port` is the real one, when the configured one is 0.
-    init(_ configuration: Configuration, port: Int, hubPort: Int? = nil) {
+    init(_ configuration: Configuration, port: Int, hubPort: Int? = nil, accountsPort: Int? = nil) {
         let scheme = configuration.tls == nil ? "http" : "https"
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
         address = "\(scheme)://\(host):\(port)"
+        accounts = accountsPort.map { "\(scheme)://\(host):\($0)" }
         hub = hubPort.map { "http://\(host):\($0)" }
         mode = configuration.mode == .development ? "dev" : "production"
         switch configuration.storage {
@@ -31,7 +34,7 @@ struct ReadyLine {
 
     var text: String {
         "hearth ready \(address) mode=\(mode) data=\(data) durability=\(durability)"
-            + (hub.map { " hub=\($0)" } ?? "")
+            + (hub.map { " hub=\($0)" } ?? "") + (accounts.map { " accounts=\($0)" } ?? "")
     }
 
     var metadata: Logger.Metadata {

@@ -8,14 +8,28 @@ struct Recovery {
     let writer: LogWriter
     let report: RecoveryReport
 
+    /// Steps between two words that it goes on.
+    private static let stepsPerWord = 1_024
+
     /// Reads the folder into a new engine.
     ///
+    /// - Parameters:
+    ///   - folder: What is read.
+    ///   - policy: What the engine keeps to.
+    ///   - goesOn: Called from time to time while it does.
     /// - Throws: `LogError`; a commit that makes no sense is refused with its place in the log.
-    init(_ folder: DataFolder, _ policy: EnginePolicy) throws(LogError) {
+    init(
+        _ folder: DataFolder,
+        _ policy: EnginePolicy,
+        goesOn: () -> Void = {}
+    ) throws(LogError) {
         var engine = DatabaseEngine(policy)
         // nil where there is no checkpoint.
         var decoder: CheckpointDecoder?
+        var stepCount = 0
         let recovered = try folder.recover { step throws(RecoveryRefusal) in
+            stepCount += 1
+            if stepCount % Self.stepsPerWord == 0 { goesOn() }
             do throws(CommitDecodingError) {
                 switch step {
                 case .checkpointBegan(let info):

@@ -1,3 +1,4 @@
+import IdentityToolkit
 import JSONTree
 import Transport
 
@@ -10,6 +11,9 @@ import Transport
 ///     /.settings/*.json        other settings                   /a/b.json               data at a/b
 ///     /.simulate               rules simulator
 ///     /.inspect/*              what the rules have decided, and coverage of them
+///     /.accounts/action        the page of links in letters
+///     /.accounts/*             service accounts and keys    /v1/accounts:*, ...     accounts (`IdentityRoute`)
+///     /token                   tokens of service accounts   /.well-known/jwks.json  keys of ID tokens
 enum Route: Equatable {
     case webSocket
     case events
@@ -32,6 +36,10 @@ enum Route: Equatable {
     case upload(Path)
     /// The emulator hub, in development.
     case hub(HubRoute)
+    /// Accounts, as SDKs know them.
+    case identity(IdentityRoute)
+    /// Accounts, for administrators and other servers.
+    case accounts(AccountsRoute)
     case data(WriteTarget)
     /// A data path with a key that no tree can hold.
     case badPath
@@ -56,6 +64,10 @@ enum Route: Equatable {
         case [".simulate"]: self = .simulate
         case [".inspect", "databases.json"]: self = .databases
         case [".backup"]: self = .backup
+        case [".well-known", "jwks.json"]: self = .accounts(.publicKeys)
+        case [".accounts", "action"]: self = .identity(.actionPage)
+        case _ where segments[0] == ".accounts":
+            self = AccountsRoute(segments.dropFirst()).map(Route.accounts) ?? .badPath
         case _ where segments[0] == ".inspect":
             self = InspectRoute(segments.dropFirst()).map(Route.inspect) ?? .badPath
         case _ where segments[0] == ".settings":
@@ -70,6 +82,8 @@ enum Route: Equatable {
         case .metrics, .rules, .profile, .settings, .simulate, .inspect, .backup, .databases,
             .upload:
             true
+        case .accounts(let route): route.isForAdmins
+        case .identity(let route): route.method.audience == .administrators
         case .hub, .webSocket, .events, .longPoll, .live, .ready, .data, .badPath, .root, .unknown:
             false
         }
@@ -88,6 +102,8 @@ enum Route: Equatable {
     /// What is no data and not common.
     private static func other(_ segments: [String]) -> Route {
         if let hub = HubRoute(segments) { return .hub(hub) }
+        if let identity = IdentityRoute(segments) { return .identity(identity) }
+        if segments == ["token"] { return .accounts(.accessToken) }
         guard segments.last == ".upload" else { return .unknown }
         return path(of: segments, and: "").map { .upload($0) } ?? .badPath
     }

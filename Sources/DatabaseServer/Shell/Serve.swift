@@ -33,13 +33,20 @@ private struct ServerStart {
     private let workers = Workers()
     private let checkpointer: Checkpointer?
     private let credentials: CredentialDesk
+    private let accounts: AccountDesk
     private let imports: [ReadImport]
+    private let notifySocket = NotifySocket.fromEnvironment()
 
     /// Everything that can fail before a socket is open: folder, secrets, rules, recovery.
     init(_ configuration: Configuration, _ log: Logger) throws {
         self.configuration = configuration
         self.log = log
         for warning in configuration.warnings { log.warning("\(warning)") }
+        if configuration.mode == .production {
+            for warning in ConfigurationCheck.warningsOfFiles(configuration) {
+                log.warning("\(warning)")
+            }
+        }
         let policy = try EnginePolicy(configuration, log)
         imports = try ReadImport.all(configuration)
         switch configuration.storage {
@@ -55,16 +62,24 @@ private struct ServerStart {
             )
             let folder = try DataFolder.open(FileLogStorage(path: path), options: options)
             self.folder = folder
-            let recovery = try Recovery(folder, policy)
+            let recovery = try Recovery(folder, policy) { [notifySocket] in
+                notifySocket?.goesOn("Reading the log")
+            }
             for line in recovery.report.lines { log.notice("\(line)") }
             engine = recovery.engine
             writer = recovery.writer
             checkpointer = Checkpointer(folder)
         }
+        accounts = AccountDesk(
+            configuration,
+            try AccountKeys.open(configuration),
+            try MessageDesk(configuration, log)
+        )
         let secret = try AdminSecret.configured(configuration)
         credentials = CredentialDesk(
             check: CredentialCheck(adminSecret: secret, mode: configuration.mode),
-            verifier: try TokenVerifier(configuration.tokens, configuration.mode),
+            own: accounts.keys.issuer(configuration.accounts.policy),
+            outside: try OutsideTokens(configuration.tokens, configuration.mode),
         )
     }
 
@@ -82,11 +97,13 @@ private struct ServerStart {
             checkpointer: checkpointer,
             workers: workers,
             credentials: credentials,
+            accounts: accounts,
             log: log,
         )
         box.server = server
         let listener = try Listener(transport(), application: server)
         server.listener = listener
+        server.notifySocket = notifySocket
         server.imports = imports
         if let port = configuration.emulator.hubPort {
             var transport = listener.configuration
@@ -94,7 +111,13 @@ private struct ServerStart {
             transport.tls = nil
             server.hubListener = try Listener(transport, application: server.hub)
         }
-        server.whenDrained = { [checkpointer, workers, folder] in
+        if let port = configuration.accounts.port {
+            var transport = listener.configuration
+            transport.port = port
+            server.accountsListener = try Listener(transport, application: server.accountsPort)
+        }
+        server.whenDrained = { [accounts, checkpointer, workers, folder] in
+            accounts.messages.stop()
             commits.stop()
             checkpointer?.stop()
             workers.stop()
@@ -177,6 +200,7 @@ extension EnginePolicy {
         }
         self.init(
             databases: configuration.databases.map { DatabaseID($0.name.text) },
+            reserved: [.accounts],
             createsDatabases: isDevelopment,
             defaultRules: rules,
             rulesByDatabase: rulesByDatabase,
@@ -193,6 +217,7 @@ extension TransportConfiguration {
         host = configuration.host
         port = configuration.port
         tls = configuration.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
+        demandsTLS = configuration.mode == .production
         // The default is as many as the loop has room for.
         limits.connectionCount = min(
             limits.connectionCount,

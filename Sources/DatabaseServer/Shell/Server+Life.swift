@@ -11,10 +11,14 @@ extension Server {
     /// Once a second: expired tokens, room on the disk, files that changed, and a checkpoint when due.
     func tick() {
         step(.tick)
+        endOverdueProfiles()
+        tellServiceStatus()
         logSuppressedRefusals()
         commits.maintain()
         for change in files.changes() { reload(change) }
+        turnSigningKeys()
         checkpointIfDue()
+        removeExpiredCodes()
     }
 
     // MARK: - The log
@@ -111,7 +115,7 @@ extension Server {
 
     private func reloadKeys() {
         do {
-            credentials.verifier = try TokenVerifier(configuration.tokens, configuration.mode)
+            credentials.outside = try OutsideTokens(configuration.tokens, configuration.mode)
             log.notice("token keys read again")
         } catch {
             log.error("the token keys in force stay: \(error)")
@@ -120,11 +124,15 @@ extension Server {
 
     /// SIGHUP: every file again, whether or not it looks changed.
     func reloadAll() {
+        let isServing = isReady && !isStopping
+        if isServing { notifySocket?.isReloading() }
+        defer { if isServing { notifySocket?.isReady(serviceStatus) } }
         files.isReloading()
         for file in files.all { reload(file) }
         guard configuration.tls != nil else { return }
         do throws(TransportError) {
             try listener?.reloadTLS()
+            try accountsListener?.reloadTLS()
             log.notice("TLS certificate and key read again")
         } catch {
             log.error("the TLS certificate in force stays: \(error)")
@@ -142,8 +150,10 @@ extension Server {
         }
         isStopping = true
         log.notice("stopping")
+        notifySocket?.isStopping(within: configuration.limits.drainTimeout)
         listener?.stopAccepting()
         hubListener?.drain(within: .zero) { _ in }
+        accountsListener?.stopAccepting()
         removeLocator()
         exportOnExit { [self] in endSessions() }
     }

@@ -69,6 +69,7 @@ extension Server {
         addLoop(to: metrics)
         addTransport(to: metrics)
         addLongWork(to: metrics)
+        addMessages(to: metrics)
         for database in databases { add(database, to: metrics) }
         let headers = [
             (name: "Content-Type", value: Metrics.contentType),

@@ -20,6 +20,7 @@ final class Server {
     let checkpointer: Checkpointer?
     let workers: Workers
     var credentials: CredentialDesk
+    let accounts: AccountDesk
     let originGuard: OriginGuard
     /// The last `Host` that the guard let pass on a request that names no page.
     var acceptedHost: String?
@@ -28,6 +29,8 @@ final class Server {
     var files: WatchedFiles
     /// Set once the port is open.
     var listener: Listener?
+    /// Who started the server and wants to be told how it is.
+    var notifySocket: NotifySocket?
     var timers: [LoopTimer] = []
     /// Ends the other threads and seals the log; called once nobody is connected any more.
     var whenDrained: () -> Void = {}
@@ -59,6 +62,9 @@ final class Server {
     /// The hub's own port, when it has one.
     var hubListener: Listener?
     private(set) lazy var hub = HubApplication(self)
+    /// The accounts' own port, when they have one.
+    var accountsListener: Listener?
+    private(set) lazy var accountsPort = AccountsApplication(self)
     var locator: LocatorFile?
     /// What is written before the server is ready.
     var imports: [ReadImport] = []
@@ -113,6 +119,7 @@ final class Server {
         checkpointer: Checkpointer?,
         workers: Workers,
         credentials: CredentialDesk,
+        accounts: AccountDesk,
         log: Logger,
     ) {
         self.engine = engine
@@ -121,6 +128,7 @@ final class Server {
         self.checkpointer = checkpointer
         self.workers = workers
         self.credentials = credentials
+        self.accounts = accounts
         self.log = log
         originGuard = configuration.originGuard
         files = WatchedFiles(configuration)
@@ -157,9 +165,16 @@ final class Server {
     private func becomeReady(port: Int) {
         isReady = true
         writeLocator()
-        let line = ReadyLine(configuration, port: port, hubPort: hubListener?.port)
+        let line = ReadyLine(
+            configuration,
+            port: port,
+            hubPort: hubListener?.port,
+            accountsPort: accountsListener?.port
+        )
         log.notice("ready", metadata: line.metadata)
         line.print()
+        notifySocket?.isReady(serviceStatus)
+        beginWatchdog()
     }
 
     /// Takes one input to the engine and performs what comes out of it.
@@ -185,7 +200,7 @@ final class Server {
         profiledStep = (start, Clock.monotonicNanoseconds())
     }
 
-    /// Makes a request as an admin; `then` is told the answer once it is durable.
+    /// Makes a request of the server's own; `then` is told the answer once it is durable.
     func ask(
         _ operation: Request.Operation,
         of database: DatabaseID,
@@ -195,8 +210,7 @@ final class Server {
         let id = RequestID(lastOwnRequest)
         lastOwnRequest -= 1
         ownRequests[id] = then
-        let credential = RequestCredential.admin(override: nil)
-        let request = Request(database: database, credential: credential, operation: operation)
+        let request = Request(database: database, credential: .server, operation: operation)
         step(.requested(request, id: id))
     }
 
@@ -230,7 +244,8 @@ final class Server {
         case .close(let connection, let reason): close(connection, reason)
         case .respond(let request, let response): respond(response, to: request)
         case .append(let record): append(record)
-        case .verify(let inquiry, let token): verify(token, inquiry)
+        case .verify(let inquiry, let token):
+            judge(token) { [self] outcome in step(.verified(inquiry, outcome)) }
         case .work(let inquiry, let work): perform(work, inquiry)
         case .sendNumbered(let text, let receivers): send(text, to: receivers)
         case .release(let node): workers.values.post(.release(node))
@@ -252,25 +267,6 @@ final class Server {
     /// The log has everything of these databases up to these commits.
     func flushed(_ commits: [(database: DatabaseID, through: CommitNumber)]) {
         for (database, number) in commits { step(.flushed(database, through: number)) }
-    }
-
-    private func verify(_ token: String, _ inquiry: InquiryID) {
-        switch credentials.judge(token) {
-        case .decided(let outcome):
-            stepLater(.verified(inquiry, outcome))
-        case .mustVerify(let verifier):
-            let isTaken = workers.credentials.post(
-                .verify(token, verifier) { outcome in
-                    EventLoop.shared.enqueue { [self] in
-                        step(.verified(inquiry, outcome))
-                    }
-                }
-            )
-            if !isTaken {
-                let busy = CredentialRefusal.invalid("Too many tokens are being checked; try again")
-                stepLater(.verified(inquiry, .refused(busy)))
-            }
-        }
     }
 
     /// Reads so many bytes that a client sent on a thread of its own; `body` is then called on the

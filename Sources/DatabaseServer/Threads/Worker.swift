@@ -11,7 +11,12 @@ import WireProtocol
 /// arrived, so that a small value does not wait for the length of a huge one.
 final class Worker: Sendable {
     enum Job: Sendable {
-        case verify(String, TokenVerifier, @Sendable (CredentialOutcome) -> Void)
+        /// Checks the signature of a token; what it is worth the loop knows.
+        case verify(
+            String,
+            TokenVerifier,
+            @Sendable (Result<VerifiedToken, TokenError>) -> Void
+        )
         case work(LongWork, @Sendable (LongResult) -> Void)
         /// Learns how long a message is, up to a limit of bytes; nil when it is longer.
         case measure(StreamedMessage, byteLimit: Int, @Sendable (StreamedMessage?) -> Void)
@@ -112,7 +117,7 @@ final class Worker: Sendable {
     private static func perform(_ job: Job) -> Job? {
         switch job {
         case .verify(let token, let verifier, let report):
-            report(CredentialOutcome(verifier.verify(token, now: Clock.now())))
+            report(verifier.verify(token, now: Clock.now()))
         case .work(let work, let report):
             report(work.perform())
         case .measure(var message, let byteLimit, let report):
@@ -204,6 +209,8 @@ struct TextCount: Sendable {
 struct Workers: Sendable {
     /// Signatures of tokens: a tenth of a millisecond each.
     let credentials = Worker(jobLimit: 100_000)
+    /// Hashes of passwords: 100 to 500 ms each, so that few may wait (`PasswordQueue`).
+    let passwords = Worker(jobLimit: PasswordQueue.developmentLimit)
     /// Lengths of large values, in slices, and giving back the memory of large trees.
     let values = Worker(jobLimit: 100_000)
     /// Large messages and bodies on their way in: up to seconds each.
@@ -218,7 +225,8 @@ struct Workers: Sendable {
     /// Each with the name that metrics show.
     var byKind: [(kind: String, worker: Worker)] {
         [
-            ("credentials", credentials), ("values", values), ("reading", reading),
+            ("credentials", credentials), ("passwords", passwords), ("values", values),
+            ("reading", reading),
             ("compressing", compressing), ("jobs", jobs),
             ("archives", archives),
         ]

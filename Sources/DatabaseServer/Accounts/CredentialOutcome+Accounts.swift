@@ -1,0 +1,90 @@
+import Accounts
+import DatabaseCore
+import JSONTree
+import SecurityRules
+import Tokens
+
+extension CredentialOutcome {
+    /// What a token is worth, its signature having been checked, as accounts are at this moment.
+    ///
+    /// `accounts` are those of this moment, durable or not: who is shut out stays so after a crash, or was told nothing.
+    /// `issuer` is the `iss` of this realm.
+    init(
+        _ result: Result<VerifiedToken, TokenError>,
+        _ accounts: AccountDirectory,
+        issuer: String
+    ) {
+        switch result {
+        case .failure(let error):
+            self = .refused(error.isExpiry ? .expired(error.wireText) : .invalid(error.wireText))
+        case .success(let token):
+            do throws(CredentialRefusal) {
+                let holder = try accounts.holder(of: token, issuer: issuer)
+                let term = CredentialTerm(expiry: token.expiry, holder: holder)
+                self = token.isAdmin ? .admin(term) : .user(AuthVariable(token.auth), term)
+            } catch {
+                self = .refused(error)
+            }
+        }
+    }
+}
+
+extension AccountDirectory {
+    /// Whose token it is; nil for somebody who has no account here.
+    ///
+    /// Tokens of this server's keys have an account, of a user or of a service account, and count as long as that
+    /// says so. Of unsigned ones, which development takes, those that the accounts service may have given out do: they
+    /// name this realm's issuer and a time of signing in. Tests make up others, for people without accounts. Tokens of
+    /// other issuers, and those made with a secret, are no business of these accounts.
+    ///
+    /// - Throws: the refusal, when the account is gone or disabled, or has called the token back.
+    fileprivate func holder(
+        of token: VerifiedToken,
+        issuer: String
+    ) throws(CredentialRefusal) -> CredentialHolder? {
+        switch token.source {
+        case .outside, .databaseSecret: return nil
+        case .unsigned:
+            let isOurs = token.claims.child("iss").string == issuer && (token.signedInAt ?? 0) > 0
+            return isOurs ? try user(token) : nil
+        case .own:
+            guard let email = token.serviceAccount else { return try user(token) }
+            return try serviceAccount(email, token)
+        case .serviceAccount:
+            // What a service account signs itself is for the accounts service, never for data.
+            throw .invalid(TokenError.wrongAudience.wireText)
+        }
+    }
+
+    /// Whether what goes on for this term may still do so, as accounts are now.
+    func stillCounts(_ term: CredentialTerm) -> Bool {
+        guard let holder = term.holder else { return true }
+        switch holder.name {
+        case .user(let uid): return tokenStart(uid).map { holder.issuedAt >= $0 } ?? false
+        case .serviceAccount(let email):
+            let account = serviceAccount(email: email)
+            return account?.counts(issuedAt: holder.issuedAt, keyID: nil) ?? false
+        }
+    }
+
+    private func user(_ token: VerifiedToken) throws(CredentialRefusal) -> CredentialHolder {
+        guard let uid = token.subject, let issuedAt = token.issuedAt, let start = tokenStart(uid),
+            issuedAt >= start
+        else { throw .revoked }
+        return CredentialHolder(.user(uid), issuedAt: issuedAt)
+    }
+
+    private func serviceAccount(
+        _ email: String,
+        _ token: VerifiedToken
+    ) throws(CredentialRefusal) -> CredentialHolder {
+        guard let issuedAt = token.issuedAt, let account = serviceAccount(email: email),
+            account.counts(issuedAt: issuedAt, keyID: token.serviceAccountKeyID)
+        else { throw .revoked }
+        return CredentialHolder(.serviceAccount(email), issuedAt: issuedAt)
+    }
+}
+
+extension Node {
+    fileprivate func child(_ name: String) -> Node { child(Key(unchecked: Array(name.utf8))) }
+}

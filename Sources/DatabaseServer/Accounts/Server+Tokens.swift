@@ -1,0 +1,168 @@
+import Accounts
+import IdentityToolkit
+import JSONTree
+import Tokens
+import Transport
+
+/// Tokens of the accounts service, made and checked away from the loop.
+extension Server {
+    // MARK: - Made
+
+    /// Has the tokens of a grant signed; nil when that is not possible now.
+    ///
+    /// Signing takes some 1 ms.
+    func mint(_ grant: TokenGrant, then: @escaping @LoopActor ([JSONValue.Member]?) -> Void) {
+        let keys = accounts.keys
+        guard let signer = keys.identitySigner(at: Clock.now().milliseconds / 1000) else {
+            then(nil)
+            return
+        }
+        let seal = keys.seal
+        let project = accounts.policy.project
+        onCredentialWorker(orElse: nil, { grant.members(signer, seal, project: project) }, then)
+    }
+
+    /// Has an access token signed for a service account whose key `keyID` asked for it; nil when that is not possible
+    /// now. It counts for `AccessToken.lifetime` seconds.
+    func mintAccessToken(
+        serviceAccount account: ServiceAccount,
+        keyID: String,
+        then: @escaping @LoopActor (String?) -> Void
+    ) {
+        withSigner { [self] signer in
+            guard let signer else {
+                then(nil)
+                return
+            }
+            let issuer = accounts.policy.issuer
+            let issuedAt = account.issueTime(Clock.now())
+            onCredentialWorker(
+                orElse: nil,
+                {
+                    AccessToken.make(
+                        signer,
+                        issuer: issuer,
+                        serviceAccount: account.email,
+                        keyID: keyID,
+                        issuedAt: issuedAt
+                    )
+                },
+                then
+            )
+        }
+    }
+
+    // MARK: - Checked
+
+    /// Has a token that a request brings checked; nil when there is no room for it now.
+    func verify(
+        _ check: TokenCheck,
+        then: @escaping @LoopActor (Result<VerifiedToken, TokenError>?) -> Void
+    ) {
+        switch check {
+        case .identity(let token):
+            let verifier = credentials.verifier
+            onCredentialWorker(
+                orElse: nil,
+                { verifier.verifyIdentity(token, now: Clock.now()) },
+                then
+            )
+        case .custom(let token):
+            if configuration.mode == .development {
+                then(ServiceAccountToken.readCustomUnverified(token))
+                return
+            }
+            do throws(TokenError) {
+                let token = try ServiceAccountToken(token)
+                let account = accountDirectory.serviceAccount(email: token.issuer)
+                onCredentialWorker(
+                    orElse: nil,
+                    { token.verifyCustom(keys: KeySet(account), now: Clock.now()) },
+                    then
+                )
+            } catch {
+                then(.failure(error))
+            }
+        }
+    }
+
+    /// Has an assertion checked, by which a service account asks for an access token; nil when there is no room for
+    /// it now.
+    func verify(
+        _ assertion: ServiceAccountToken,
+        audiences: Set<String>,
+        then: @escaping @LoopActor (Result<VerifiedToken, TokenError>?) -> Void
+    ) {
+        let account = accountDirectory.serviceAccount(email: assertion.issuer)
+        onCredentialWorker(
+            orElse: nil,
+            {
+                assertion.verifyAssertion(
+                    keys: KeySet(account),
+                    audiences: audiences,
+                    now: Clock.now()
+                )
+            },
+            then
+        )
+    }
+
+    /// Does something on the worker of credentials and tells the loop; `fallback` when there is no room.
+    private func onCredentialWorker<Outcome: Sendable>(
+        orElse fallback: Outcome,
+        _ work: @escaping @Sendable () -> Outcome,
+        _ then: @escaping @LoopActor (Outcome) -> Void
+    ) {
+        let goOn = Continuation(then)
+        let isTaken = workers.credentials.post(
+            .read {
+                let outcome = work()
+                EventLoop.shared.enqueue { goOn.body(outcome) }
+            }
+        )
+        if !isTaken { then(fallback) }
+    }
+}
+
+extension KeySet {
+    /// The keys of a service account; none of one that is not there or may do nothing.
+    fileprivate init(_ account: ServiceAccount?) {
+        var keys: [String: PublicKey] = [:]
+        for key in account?.keys ?? [] where account?.isDisabled == false {
+            keys[key.id] = PublicKey(pem: Array(key.publicPEM.utf8))
+        }
+        self.init(keys: keys)
+    }
+}
+
+extension TokenGrant {
+    /// The tokens under the names that go with the grant's form; nil when OpenSSL cannot sign. Pure: any thread may do it.
+    func members(
+        _ signer: TokenSigner,
+        _ seal: RefreshSeal,
+        project: String
+    ) -> [JSONValue.Member]? {
+        let text = String(decoding: claims.text, as: UTF8.self)
+        guard let token = signer.sign(claims: text) else { return nil }
+        var members: [(String, String)]
+        let refreshName: String
+        switch form {
+        case .sessionCookie: return [JSONValue.Member("sessionCookie", .string(token))]
+        case .signIn:
+            members = [("idToken", token), ("expiresIn", "\(TokenGrant.lifetime)")]
+            refreshName = "refreshToken"
+        case .refresh(let uid):
+            members = [
+                ("access_token", token), ("id_token", token),
+                ("expires_in", "\(TokenGrant.lifetime)"), ("token_type", "Bearer"),
+                ("user_id", uid), ("project_id", project),
+            ]
+            refreshName = "refresh_token"
+        }
+        if let refresh {
+            guard let sealed = seal.seal(refresh) else { return nil }
+            members.append((refreshName, sealed))
+        }
+        return members.map { JSONValue.Member($0.0, .string($0.1)) }
+    }
+}

@@ -1,0 +1,84 @@
+import Accounts
+
+/// The link of a letter:
+///
+///     https://db.example.com/.accounts/action?mode=resetPassword&lang=en&oobCode=CODE&apiKey=KEY[&continueUrl=URL]
+///
+/// In development it leads to `/emulator/action`, as that of an emulator does. SDKs take such links apart; they want all
+/// of `mode`, `oobCode` and `apiKey`. Source: firebase-js-sdk, `packages/auth/src/core/action_code_url.ts`.
+enum ActionLink {
+    static let pagePath = "/.accounts/action"
+    static let emulatorPath = "/emulator/action"
+
+    /// The link for a code.
+    static func text(
+        _ kind: OneTimeCode.Kind,
+        code: String,
+        apiKey: String?,
+        continueURL: String?,
+        _ context: IdentityContext
+    ) -> String {
+        let path = context.policy.isDevelopment ? emulatorPath : pagePath
+        var parameters = [
+            ("mode", kind.mode), ("lang", "en"), ("oobCode", code),
+            ("apiKey", apiKey ?? "fake-api-key"),
+        ]
+        if let continueURL { parameters.append(("continueUrl", continueURL)) }
+        return context.address + path + "?" + query(parameters)
+    }
+
+    /// Parameters as the query of an address.
+    static func query(_ parameters: [(String, String)]) -> String {
+        parameters.map { "\(encoded($0.0))=\(encoded($0.1))" }.joined(separator: "&")
+    }
+
+    /// `url` with more parameters, which take the place of its own by the same names.
+    static func adding(_ parameters: [(String, String)], to url: String) -> String {
+        let fragment = url.firstIndex(of: "#").map { url[$0...] } ?? ""
+        let bare = url.prefix { $0 != "#" }
+        let mark = bare.firstIndex(of: "?")
+        let names = Set(parameters.map { encoded($0.0) })
+        let own = mark.map { bare[bare.index(after: $0)...].split(separator: "&") } ?? []
+        let kept = own.filter { !names.contains(String($0.prefix { $0 != "=" })) }.map(String.init)
+        let base = mark.map { bare[..<$0] } ?? bare
+        let all = kept + parameters.map { "\(encoded($0.0))=\(encoded($0.1))" }
+        return "\(base)?\(all.joined(separator: "&"))\(fragment)"
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var out: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                out.append(byte)
+            default: out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}
+
+extension OneTimeCode.Kind {
+    /// What links call it.
+    var mode: String {
+        switch self {
+        case .passwordReset: "resetPassword"
+        case .verifyEmail: "verifyEmail"
+        case .emailSignIn: "signIn"
+        case .verifyAndChangeEmail: "verifyAndChangeEmail"
+        case .recoverEmail: "recoverEmail"
+        case .phone: "phone"
+        }
+    }
+
+    /// The kind that a link means; phones have no links.
+    init?(mode: String?) {
+        guard let kind = Self.allCases.first(where: { $0.mode == mode }), kind != .phone else {
+            return nil
+        }
+        self = kind
+    }
+}

@@ -1,0 +1,268 @@
+import Accounts
+import Tokens
+
+extension IdentityToolkit {
+    /// `accounts:sendOobCode`: a letter with a link, or for an administrator the link itself (`returnOobLink`).
+    ///
+    /// What can be refused without looking at an account is refused first. With the guard on, the answer to a client is
+    /// the same whether or not there is an account, and so is what is done for it: where there is nobody to write to, a
+    /// code is kept that nobody is told.
+    static func sendOobCode(
+        _ request: IdentityRequest,
+        _ context: IdentityContext
+    ) throws(IdentityError) -> IdentityStep {
+        let order = try CodeOrder(request, context.policy)
+        switch order.kind {
+        case .emailSignIn: return .answer(try order.signIn(request.fields, context))
+        case .passwordReset: return .answer(try order.reset(request.fields, context))
+        case .verifyEmail, .verifyAndChangeEmail:
+            // As the service does: an administrator names the account, a user shows a token.
+            if order.isForAdmin, try request.fields.text("idToken") == nil {
+                let email = try request.fields.requiredEmail("email", .missingEmail)
+                guard let account = context.directory.account(email: email) else {
+                    throw .code(.userNotFound)
+                }
+                return .answer(try order.verify(account, request.fields, context))
+            }
+            return try identify(request.fields, context) {
+                (account, token, context) throws(IdentityError) in
+                // The letter goes to whoever holds the token.
+                if order.kind == .verifyAndChangeEmail {
+                    try requireRecentSignIn(token, context)
+                }
+                return .answer(try order.verify(account, request.fields, context))
+            }
+        case .recoverEmail, .phone: throw .notImplemented("This requestType")
+        }
+    }
+
+    /// Does as `addRecovery` when `new` no longer has the address of `old`, whatever took it away.
+    ///
+    /// In production: development does as the official emulator, for `update` with `email` alone.
+    static func addRecovery(
+        of old: Account,
+        unlessKeptBy new: Account,
+        to answer: inout IdentityAnswer,
+        _ context: IdentityContext
+    ) {
+        guard !context.policy.isDevelopment, old.email != nil, new.email != old.email else {
+            return
+        }
+        addRecovery(of: old, to: &answer, context)
+    }
+
+    /// Has a link sent to the address that an account had before `account` took another one, by which that can be taken
+    /// back.
+    ///
+    /// Nothing is sent where nothing can be, when the account had no address, or when that has been sent as many links
+    /// within an hour as count at a time: those do the same.
+    static func addRecovery(
+        of old: Account,
+        to answer: inout IdentityAnswer,
+        _ context: IdentityContext
+    ) {
+        guard context.policy.deliversCodes, context.directory.hasRoomForCode,
+            // The official emulator writes to the first address of all, which somebody else may read by now.
+            let email = context.policy.isDevelopment ? old.initialEmail ?? old.email : old.email,
+            !context.directory.isFlooded(.recoverEmail, subject: email, now: context.now)
+        else { return }
+        let order = CodeOrder(.recoverEmail)
+        order.issue(email: email, account: old, to: &answer, context)
+    }
+}
+
+/// A code that somebody asks for.
+private struct CodeOrder {
+    let kind: OneTimeCode.Kind
+    var continueURL: String?
+    var apiKey: String?
+    /// Whether the code goes back to who asks, an administrator.
+    var isReturned = false
+    var isForAdmin = false
+
+    init(_ kind: OneTimeCode.Kind) {
+        self.kind = kind
+    }
+
+    /// Reads a request.
+    init(_ request: IdentityRequest, _ policy: IdentityPolicy) throws(IdentityError) {
+        let fields = request.fields
+        kind = try fields.codeKind()
+        isForAdmin = request.isAdmin
+        apiKey = request.query["key"].flatMap { $0.isEmpty ? nil : $0 }
+        if try fields.flag("returnOobLink") == true {
+            guard request.isAdmin else { throw .code(.insufficientPermission) }
+            isReturned = true
+        }
+        if let url = try fields.text("continueUrl"), !url.isEmpty {
+            try ContinueURL.check(url, policy)
+            continueURL = url
+        }
+        if !isReturned { try CodeOrder.checkDelivery(policy) }
+        switch kind {
+        case .emailSignIn:
+            guard policy.methods.contains(.emailLink) else { throw .code(.operationNotAllowed) }
+        case .passwordReset:
+            guard policy.methods.contains(.password) else { throw .code(.passwordLoginDisabled) }
+        default: break
+        }
+    }
+
+    static func checkDelivery(_ policy: IdentityPolicy) throws(IdentityError) {
+        guard policy.deliversCodes else {
+            throw .code(
+                .operationNotAllowed,
+                "This server cannot send codes; --accounts-webhook and --public-url let it."
+            )
+        }
+    }
+
+    // MARK: - By kind
+
+    func signIn(
+        _ fields: RequestFields,
+        _ context: IdentityContext
+    ) throws(IdentityError) -> IdentityAnswer {
+        let email = try fields.requiredEmail("email", .missingEmail)
+        let account = context.directory.account(email: email)
+        // Who may not make an account has no use for a letter without one.
+        let isWelcome =
+            account.map { !$0.isDisabled } ?? (context.policy.isSignUpOpen || isForAdmin)
+        if !isWelcome, !hides(context) {
+            throw .code(account == nil ? .emailNotFound : .userDisabled)
+        }
+        return try answer(email: email, account: account, isWelcome: isWelcome, context)
+    }
+
+    func reset(
+        _ fields: RequestFields,
+        _ context: IdentityContext
+    ) throws(IdentityError) -> IdentityAnswer {
+        let email = try fields.requiredEmail("email", .missingEmail)
+        let account = context.directory.account(email: email)
+        let isWelcome = account.map { !$0.isDisabled } ?? false
+        if !isWelcome, !hides(context) {
+            throw .code(account == nil ? .emailNotFound : .userDisabled)
+        }
+        return try answer(email: email, account: account, isWelcome: isWelcome, context)
+    }
+
+    func verify(
+        _ account: Account,
+        _ fields: RequestFields,
+        _ context: IdentityContext
+    ) throws(IdentityError) -> IdentityAnswer {
+        var newEmail: String?
+        if kind == .verifyAndChangeEmail {
+            newEmail = try fields.requiredEmail("newEmail", .missingNewEmail)
+        }
+        guard let email = account.email else { throw .code(.missingEmail) }
+        // Limits on attempts know addresses in requests, and here the account tells it.
+        let subject = kind == .verifyEmail ? email : account.uid
+        let isFlooded = context.directory.isFlooded(kind, subject: subject, now: context.now)
+        if isFlooded, !isForAdmin, !context.policy.isDevelopment {
+            throw .code(.tooManyAttempts)
+        }
+        let isTaken = newEmail.flatMap { context.directory.account(email: $0) } != nil
+        if isTaken, !hides(context) { throw .code(.emailExists) }
+        return try answer(
+            email: email,
+            newEmail: newEmail,
+            account: account,
+            isWelcome: !isTaken,
+            context
+        )
+    }
+
+    private func hides(_ context: IdentityContext) -> Bool {
+        context.policy.guardsEmails && !isForAdmin
+    }
+
+    // MARK: - The code
+
+    private func answer(
+        email: String,
+        newEmail: String? = nil,
+        account: Account?,
+        isWelcome: Bool,
+        _ context: IdentityContext
+    ) throws(IdentityError) -> IdentityAnswer {
+        guard context.directory.hasRoomForCode else { throw .code(.tooManyAttempts) }
+        var body = JSONMembers()
+        body.add("kind", "identitytoolkit#GetOobConfirmationCodeResponse")
+        body.add("email", email)
+        var answer = IdentityAnswer(body)
+        issue(
+            email: email,
+            newEmail: newEmail,
+            account: isWelcome ? account : nil,
+            isTold: isWelcome,
+            to: &answer,
+            context
+        )
+        return answer
+    }
+
+    /// Makes the code and has it sent, or keeps it from everybody.
+    func issue(
+        email: String,
+        newEmail: String? = nil,
+        account: Account?,
+        isTold: Bool = true,
+        to answer: inout IdentityAnswer,
+        _ context: IdentityContext
+    ) {
+        // As long as those of the service.
+        let secret = context.randomName(54)
+        let code = OneTimeCode(
+            secret: secret,
+            kind: kind,
+            uid: account?.uid,
+            email: email,
+            newEmail: newEmail,
+            validSince: account?.validSince,
+            isUntold: !isTold,
+            now: context.now
+        )
+        answer.changes.add(context.directory.adding(code, now: context.now))
+        guard isTold else { return }
+        let link = ActionLink.text(
+            kind,
+            code: secret,
+            apiKey: apiKey,
+            continueURL: continueURL,
+            context
+        )
+        if isReturned {
+            answer.body.add("oobCode", secret)
+            answer.body.add("oobLink", link)
+        }
+        let message = OneTimeMessage(
+            kind: kind.rawValue,
+            email: email,
+            newEmail: newEmail,
+            code: secret,
+            link: link,
+            isReturned: isReturned,
+            expiresAt: code.expiresAt
+        )
+        answer.events.append(.deliver(message))
+    }
+}
+
+extension RequestFields {
+    /// `requestType`, by name or by its number. Source: Identity Toolkit API, `OobReqType`.
+    func codeKind() throws(IdentityError) -> OneTimeCode.Kind {
+        switch try text("requestType") {
+        case nil, "", "0", "OOB_REQ_TYPE_UNSPECIFIED": throw .code(.missingReqType)
+        case "1", "PASSWORD_RESET": return .passwordReset
+        case "4", "VERIFY_EMAIL": return .verifyEmail
+        case "6", "EMAIL_SIGNIN": return .emailSignIn
+        case "7", "VERIFY_AND_CHANGE_EMAIL": return .verifyAndChangeEmail
+        case "2", "3", "5", "8", "OLD_EMAIL_AGREE", "NEW_EMAIL_ACCEPT", "RECOVER_EMAIL",
+            "REVERT_SECOND_FACTOR_ADDITION":
+            throw .notImplemented("This requestType")
+        default: throw .invalidPayload("Invalid value at 'requestType' (TYPE_ENUM).")
+        }
+    }
+}

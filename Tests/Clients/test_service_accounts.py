@@ -1,0 +1,599 @@
+"""Service accounts in production: PyPI's firebase-admin, unchanged, over TLS, with a key file of `hearth service-account`."""
+
+import base64
+import gzip
+import itertools
+import json
+import os
+import queue
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import firebase_admin
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from firebase_admin import auth, credentials, db
+from google.auth.exceptions import RefreshError
+
+from command_line import hearth
+from hearth_server import Answer, Hearth
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+NUMBER = itertools.count()
+RULES = {
+    "rules": {
+        "open": {".read": "auth != null", ".write": False},
+        "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}},
+    }
+}
+
+
+class Production:
+    """A production server with TLS, and what is needed to speak to it as its administrator."""
+
+    def __init__(self, folder, *flags):
+        self.certificate, key = folder / "cert.pem", folder / "key.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+            + ["-nodes", "-days", "1", "-subj", "/CN=localhost", "-addext"]
+            + ["subjectAltName=DNS:localhost,IP:127.0.0.1"]
+            + ["-out", self.certificate, "-keyout", key],
+            check=True,
+            capture_output=True,
+        )
+        self.folder, self.log = folder, folder / "log"
+        self.server = Hearth(
+            *["--tls-cert", str(self.certificate), "--tls-key", str(key), "--project", "demo"],
+            # So that tests can be on networks of their own.
+            *["--trusted-proxy", "127.0.0.1"],
+            *flags,
+            data=folder / "data",
+            dev=False,
+            log=self.log,
+        )
+        self.address = f"https://localhost:{self.server.port}"
+        self.secret_file = folder / "data" / "admin-secret"
+        self.context = ssl.create_default_context(cafile=self.certificate)
+
+    def run(self, *arguments, **options):
+        """A `hearth` command as the administrator."""
+        own = ["--url", self.address, "--ca-file", self.certificate]
+        own += ["--admin-secret-file", self.secret_file]
+        return hearth(None, *arguments, *own, **options)
+
+    def create(self, name, *arguments):
+        """A new service account's key file."""
+        file = self.folder / f"{name}-{next(NUMBER)}.json"
+        done = self.run("service-account", "create", name, "--output", file, *arguments)
+        assert done.returncode == 0, done.stderr.decode()
+        return file
+
+    def request(self, method, path, body=None, token=None, form=None, headers=None):
+        data = urllib.parse.urlencode(form).encode() if form is not None else None
+        if body is not None:
+            data = json.dumps(body).encode()
+        head = {"Authorization": f"Bearer {token}"} if token else {}
+        if body is not None:
+            head["Content-Type"] = "application/json"
+        request = urllib.request.Request(
+            self.address + path, data=data, method=method, headers={**head, **(headers or {})}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30, context=self.context) as answer:
+                return Answer(answer.status, answer.headers, answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, error.headers, error.read())
+
+    @property
+    def secret(self):
+        return self.secret_file.read_text().strip()
+
+    def sign(self, header, claims):
+        """A token as the server would sign it, by its own key."""
+        text = (self.folder / "data" / "keys" / "signing-keys.json").read_text()
+        key = next(key for key in json.loads(text)["keys"] if key["kid"] == header["kid"])["key"]
+        parts = ".".join(base64url(json.dumps(part).encode()) for part in [header, claims])
+        private = serialization.load_pem_private_key(key.encode(), None)
+        return parts + "." + base64url(private.sign(parts.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+    def put_rules(self):
+        answer = self.request("PUT", "/.settings/rules.json", RULES, token=self.secret)
+        assert answer.status == 200, answer.text
+
+    def token(self, form, network=None):
+        """Asks for an access token; each time from another network, unless one is given."""
+        network = network or f"10.0.{next(NUMBER) % 250}.{next(NUMBER) % 250}"
+        return self.request("POST", "/token", form=form, headers={"X-Forwarded-For": network})
+
+    def access_token(self, file, **claims):
+        answer = self.token({"grant_type": GRANT, "assertion": assertion(file, **claims)})
+        assert answer.status == 200, answer.text
+        return answer.json["access_token"]
+
+
+@pytest.fixture(scope="module")
+def production(tmp_path_factory):
+    production = Production(tmp_path_factory.mktemp("production"))
+    with production.server:
+        production.put_rules()
+        yield production
+
+
+@pytest.fixture
+def sdk(production, monkeypatch):
+    """Makes apps of the SDK, with the key in a file; nothing else tells it of the server but the authority."""
+    for name in list(os.environ):
+        if name.startswith(("FIREBASE_", "GOOGLE_")) or name == "DATABASE_EMULATOR_HOST":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(production.certificate))
+    apps = []
+
+    def make(file, **options):
+        app = firebase_admin.initialize_app(
+            credentials.Certificate(str(file)),
+            options={"databaseURL": production.address, **options},
+            name=f"service-{next(NUMBER)}",
+        )
+        apps.append(app)
+        return app
+
+    yield make
+    for app in apps:
+        firebase_admin.delete_app(app)
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def assertion(file, key=None, header=None, **claims):
+    """What google-auth signs; `claims` that are None are left out."""
+    account = json.loads(file.read_text())
+    now = int(time.time())
+    head = {"alg": "RS256", "typ": "JWT", "kid": account["private_key_id"], **(header or {})}
+    body = {
+        "iss": account["client_email"],
+        "sub": account["client_email"],
+        "aud": account["token_uri"],
+        "iat": now,
+        "exp": now + 3600,
+        "scope": "https://www.googleapis.com/auth/firebase.database",
+        **claims,
+    }
+    parts = [
+        base64url(json.dumps({n: v for n, v in part.items() if v is not None}).encode())
+        for part in (head, body)
+    ]
+    text = ".".join(parts)
+    private = key or serialization.load_pem_private_key(account["private_key"].encode(), None)
+    return text + "." + base64url(private.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+
+# The key file.
+
+
+def test_a_key_file_is_private_and_is_never_overwritten(production):
+    file = production.create("file")
+    assert file.stat().st_mode & 0o777 == 0o600
+    account = json.loads(file.read_text())
+    assert account["type"] == "service_account" and account["project_id"] == "demo"
+    assert account["client_email"] == "file@demo.hearth.local"
+    assert account["token_uri"] == f"{production.address}/token"
+    assert account["private_key"].startswith("-----BEGIN PRIVATE KEY-----\n")
+    assert len(account["private_key_id"]) == 40
+    before = file.read_bytes()
+    again = production.run("service-account", "create", "other", "--output", file)
+    assert again.returncode == 2 and b"--force" in again.stderr
+    assert file.read_bytes() == before
+    listed = production.run("service-account", "list", "--json")
+    accounts = json.loads(listed.stdout)["serviceAccounts"]
+    assert "other" not in [entry["name"] for entry in accounts]
+    forced = production.run("service-account", "create", "other", "--force", "--output", file)
+    assert forced.returncode == 0, forced.stderr
+    assert json.loads(file.read_text())["client_email"] == "other@demo.hearth.local"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_goes_to_standard_output_alone(production):
+    done = production.run("service-account", "create", "pipe", "--output", "-")
+    assert done.returncode == 0
+    account = json.loads(done.stdout)
+    assert account["client_email"] == "pipe@demo.hearth.local"
+    assert b"PRIVATE" not in done.stderr and account["private_key_id"].encode() in done.stderr
+
+
+def test_a_key_that_cannot_be_written_is_revoked_again(production):
+    done = production.run(
+        "service-account", "create", "lost", "--output", production.folder / "none" / "key.json"
+    )
+    assert done.returncode == 1 and b"revoked again" in done.stderr
+    listed = production.run("service-account", "list")
+    assert b"lost@" not in listed.stdout
+
+
+def test_names_keys_and_numbers_have_limits(production):
+    secret = production.secret
+    for name in ["", "UPPER", "a.b", "a/b", "a b", "x" * 31, "\u00e4", "a\u0000b", 7.5, ["a"]]:
+        answer = production.request("POST", "/.accounts/service-accounts.json", {"name": name}, secret)
+        assert answer.status == 400, (name, answer.text)
+    taken = production.create("limits")
+    twice = production.run("service-account", "create", "limits", "--output", "-")
+    assert twice.returncode == 1 and b"already" in twice.stderr
+    unknown = production.run("service-account", "create", "nobody", "--add-key", "--output", "-")
+    assert unknown.returncode == 1 and b"no service account 'nobody'" in unknown.stderr
+    more = {"name": "limits", "addKey": True}
+    for _ in range(9):
+        assert production.request("POST", "/.accounts/service-accounts.json", more, secret).status == 200
+    answer = production.request("POST", "/.accounts/service-accounts.json", more, secret)
+    assert answer.status == 400 and "10 keys" in answer.json["error"]
+    assert production.access_token(taken)
+    huge = production.request("POST", "/.accounts/service-accounts.json", {"name": "a" * 5000}, secret)
+    assert huge.status == 413
+
+
+def test_service_accounts_are_for_administrators(production):
+    for method, path in [
+        ("GET", "/.accounts/service-accounts.json"),
+        ("POST", "/.accounts/service-accounts.json"),
+        ("DELETE", "/.accounts/service-accounts/ci.json"),
+        ("GET", "/.accounts/realm.json"),
+    ]:
+        body = {"name": "mine"} if method == "POST" else None
+        for token in [None, "owner", "wrong"]:
+            answer = production.request(method, path, body, token)
+            assert answer.status == 401, (method, path, token, answer.text)
+    realm = production.request("GET", "/.accounts/realm.json", token=production.secret).json
+    assert realm["project"] == "demo" and realm["audience"] == "demo"
+    assert realm["signIn"] == ["custom", "password"]
+
+
+# The SDK.
+
+
+def test_the_sdk_reads_and_writes(production, sdk):
+    app = sdk(production.create("data"))
+    root = db.reference("/", app=app)
+    root.child("users/ann").set({"name": "Ann", "age": 30})
+    root.child("users/ann").update({"age": 31})
+    assert root.child("users/ann").get() == {"name": "Ann", "age": 31}
+    assert root.child("users").get(shallow=True) == {"ann": True}
+    key = root.child("list").push({"n": 1}).key
+    assert root.child("list").child(key).get() == {"n": 1}
+    value, tag = root.child("users/ann").get(etag=True)
+    assert root.child("users/ann").set_if_unchanged(tag, {"age": 32})[0]
+    assert not root.child("users/ann").set_if_unchanged(tag, value)[0]
+    root.child("users").delete()
+    assert root.child("users").get() is None
+
+
+def test_the_sdk_runs_transactions(production, sdk):
+    apps = [sdk(production.create(f"counter-{number}")) for number in range(2)]
+    db.reference("counter", app=apps[0]).set(0)
+
+    def count(app):
+        for _ in range(10):
+            db.reference("counter", app=app).transaction(lambda value: (value or 0) + 1)
+
+    threads = [threading.Thread(target=count, args=[app]) for app in apps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert db.reference("counter", app=apps[0]).get() == 20
+
+
+def test_the_sdk_listens_until_its_account_is_revoked(production, sdk):
+    app = sdk(production.create("listener"))
+    other = sdk(production.create("writer"))
+    events = queue.Queue()
+    db.reference("topic", app=other).set("tea")
+    registration = db.reference("topic", app=app).listen(
+        lambda event: events.put((event.event_type, event.path, event.data))
+    )
+    assert events.get(timeout=20) == ("put", "/", "tea")
+    db.reference("topic", app=other).set("coffee")
+    assert events.get(timeout=20) == ("put", "/", "coffee")
+    done = production.run("service-account", "revoke", "listener")
+    assert done.returncode == 0, done.stderr
+    registration._thread.join(20)
+    assert not registration._thread.is_alive()
+    db.reference("topic", app=other).set("milk")
+    assert events.empty()
+
+
+def test_the_sdk_acts_as_a_user(production, sdk):
+    file = production.create("override")
+    as_ann = sdk(file, databaseAuthVariableOverride={"uid": "ann"})
+    db.reference("users/ann/name", app=as_ann).set("Ann")
+    assert db.reference("users/ann/name", app=as_ann).get() == "Ann"
+    with pytest.raises(firebase_admin.exceptions.UnauthenticatedError):
+        db.reference("users/bob", app=as_ann).get()
+    nobody = sdk(file, databaseAuthVariableOverride=None)
+    with pytest.raises(firebase_admin.exceptions.UnauthenticatedError):
+        db.reference("open", app=nobody).get()
+
+
+def sign_in(production, token):
+    return production.request(
+        "POST",
+        "/identitytoolkit.googleapis.com/v1/accounts:signInWithCustomToken?key=any",
+        {"token": token, "returnSecureToken": True},
+    )
+
+
+def test_a_custom_token_of_the_sdk_signs_a_user_in(production, sdk):
+    app = sdk(production.create("minter"))
+    token = auth.create_custom_token("cid", {"team": "blue"}, app=app).decode()
+    answer = sign_in(production, token)
+    assert answer.status == 200, answer.text
+    user = answer.json["idToken"]
+    claims = json.loads(base64.urlsafe_b64decode(user.split(".")[1] + "=="))
+    assert claims["sub"] == "cid" and claims["team"] == "blue" and claims["aud"] == "demo"
+    written = production.request("PUT", "/users/cid/name.json", "Cid", user)
+    assert written.status == 200, written.text
+    assert production.request("GET", "/users/cid.json", token=user).json == {"name": "Cid"}
+    assert production.request("GET", "/users/ann.json", token=user).status == 401
+    assert production.run("service-account", "revoke", "minter").returncode == 0
+    again = auth.create_custom_token("cid", app=app).decode()
+    refused = sign_in(production, again)
+    assert refused.status == 400 and refused.json["error"]["message"] == "CREDENTIAL_MISMATCH"
+
+
+def test_nothing_counts_after_an_account_is_revoked(production, sdk):
+    file = production.create("gone")
+    app = sdk(file)
+    reference = db.reference("gone", app=app)
+    reference.set(1)
+    token = production.access_token(file)
+    assert production.request("GET", "/gone.json", token=token).json == 1
+    done = production.run("service-account", "revoke", "gone")
+    assert done.returncode == 0 and b"gone is revoked" in done.stdout
+    assert production.request("GET", "/gone.json", token=token).status == 401
+    assert production.request("GET", "/.accounts/realm.json", token=token).status == 401
+    with pytest.raises((firebase_admin.exceptions.FirebaseError, RefreshError)):
+        reference.get()
+    fresh = sdk(file)
+    with pytest.raises((firebase_admin.exceptions.FirebaseError, RefreshError)):
+        db.reference("gone", app=fresh).get()
+    answer = production.token({"grant_type": GRANT, "assertion": assertion(file)})
+    assert answer.status == 400 and answer.json["error"] == "invalid_grant"
+    # Another account of this name has other keys, and old tokens are none of its.
+    renewed = production.create("gone")
+    assert production.request("GET", "/gone.json", token=token).status == 401
+    assert production.access_token(renewed)
+    assert production.token({"grant_type": GRANT, "assertion": assertion(file)}).status == 400
+
+
+def test_a_key_is_replaced_by_another_without_a_gap(production):
+    first = production.create("rolling")
+    second = production.create("rolling", "--add-key")
+    old, new = production.access_token(first), production.access_token(second)
+    for token in [old, new]:
+        assert production.request("GET", "/counter.json", token=token).status == 200
+    key = json.loads(first.read_text())["private_key_id"]
+    done = production.run("service-account", "revoke", "rolling", "--key", key)
+    assert done.returncode == 0, done.stderr
+    assert production.request("GET", "/counter.json", token=old).status == 401
+    assert production.token({"grant_type": GRANT, "assertion": assertion(first)}).status == 400
+    fresh = production.access_token(second)
+    assert production.request("GET", "/counter.json", token=fresh).status == 200
+    unknown = production.run("service-account", "revoke", "rolling", "--key", key)
+    assert unknown.returncode == 1 and b"has no key" in unknown.stderr
+
+
+# Assertions.
+
+
+@pytest.fixture(scope="module")
+def key_file(production):
+    return production.create("asserter")
+
+
+def test_an_assertion_becomes_an_access_token(production, key_file):
+    answer = production.token({"grant_type": GRANT, "assertion": assertion(key_file)})
+    assert answer.status == 200, answer.text
+    assert answer.json["token_type"] == "Bearer" and answer.json["expires_in"] == 3600
+    assert answer.headers["Cache-Control"] == "no-store"
+    header, claims = [
+        json.loads(base64.urlsafe_b64decode(part + "=="))
+        for part in answer.json["access_token"].split(".")[:2]
+    ]
+    assert header["typ"] == "at+jwt" and header["alg"] == "RS256"
+    assert claims["sub"] == "asserter@demo.hearth.local" and claims["exp"] == claims["iat"] + 3600
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"aud": "https://other.example/token"}, "'aud' must be https://localhost"),
+        ({"aud": ["https://oauth2.googleapis.com/token", "https://other.example"]}, "'aud' must be"),
+        ({"aud": None}, ""),
+        ({"iss": "nobody@demo.hearth.local", "sub": "nobody@demo.hearth.local"}, ""),
+        ({"iss": None}, ""),
+        ({"sub": "other@demo.hearth.local"}, ""),
+        ({"exp": None}, ""),
+        ({"iat": None}, ""),
+        ({"exp": str(2**31)}, ""),
+        ({"header": {"alg": "none"}}, ""),
+        ({"header": {"alg": "HS256"}}, ""),
+        ({"header": {"kid": "0" * 40}}, ""),
+        ({"header": {"crit": ["exp"]}}, ""),
+        ({"header": {"jku": "https://evil.example/jwks"}}, ""),
+    ],
+    ids=lambda value: json.dumps(value)[:40],
+)
+def test_a_bad_assertion_is_refused(production, key_file, change, words):
+    change = dict(change)
+    header = change.pop("header", None)
+    text = assertion(key_file, header=header, **change)
+    answer = production.token({"grant_type": GRANT, "assertion": text})
+    assert answer.status == 400, answer.text
+    assert answer.json["error"] == "invalid_grant" and words in answer.json["error_description"]
+
+
+@pytest.mark.parametrize("start, length", [(-3700, 3600), (0, 3700), (3000, 3600)])
+def test_an_assertion_lives_for_an_hour_at_most(production, key_file, start, length):
+    start += int(time.time())
+    text = assertion(key_file, iat=start, exp=start + length)
+    answer = production.token({"grant_type": GRANT, "assertion": text})
+    assert answer.status == 400 and answer.json["error"] == "invalid_grant", answer.text
+
+
+@pytest.mark.parametrize(
+    "audience",
+    ["https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token"],
+)
+def test_the_audience_that_sdks_always_name_is_taken(production, key_file, audience):
+    assert production.access_token(key_file, aud=audience)
+
+
+def test_a_forged_assertion_is_refused(production, key_file):
+    stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    answer = production.token({"grant_type": GRANT, "assertion": assertion(key_file, stranger)})
+    assert answer.status == 400 and answer.json["error"] == "invalid_grant"
+    head, claims, signature = assertion(key_file).split(".")
+    body = json.loads(base64.urlsafe_b64decode(claims + "=="))
+    changed = base64url(json.dumps({**body, "exp": body["exp"] - 1}).encode())
+    for text in [f"{head}.{changed}.{signature}", f"{head}.{claims}.", f"{head}.{claims}", "x"]:
+        answer = production.token({"grant_type": GRANT, "assertion": text})
+        assert answer.status == 400 and answer.json["error"] == "invalid_grant", text
+
+
+@pytest.mark.parametrize(
+    "form, code",
+    [
+        ({}, "invalid_request"),
+        ({"grant_type": GRANT}, "invalid_request"),
+        ({"assertion": "a.b.c"}, "invalid_request"),
+        ({"grant_type": "refresh_token", "refresh_token": "x"}, "unsupported_grant_type"),
+        ({"grant_type": "password", "username": "a", "password": "b"}, "unsupported_grant_type"),
+        ({"grant_type": GRANT, "assertion": ""}, "invalid_grant"),
+        ({"grant_type": GRANT, "assertion": "a\u0000b"}, "invalid_request"),
+        ({"grant_type": GRANT, "assertion": "x" * 20000}, "invalid_grant"),
+    ],
+    ids=lambda value: json.dumps(value)[:40],
+)
+def test_a_request_of_another_form_is_refused(production, form, code):
+    answer = production.token(form)
+    assert answer.status == 400 and answer.json["error"] == code, answer.text
+
+
+def test_a_network_that_fails_too_often_has_to_wait_but_a_good_key_on_it_has_not(production, key_file):
+    good = {"grant_type": GRANT, "assertion": assertion(key_file)}
+    bad = {"grant_type": GRANT, "assertion": assertion(key_file, aud="https://other.example")}
+    answers = [production.token(bad, "192.0.2.7") for _ in range(21)]
+    assert [answer.status for answer in answers] == [400] * 20 + [429]
+    assert answers[-1].json["error"] == "slow_down" and int(answers[-1].headers["Retry-After"]) >= 1
+    assert production.token(bad, "192.0.2.8").status == 400
+    assert production.token(good, "192.0.2.7").status == 200
+    assert production.token(bad, "192.0.2.7").status == 429
+
+
+def test_a_large_body_is_refused_before_it_is_read(production):
+    large = {"grant_type": GRANT, "assertion": "x" * 70_000}
+    assert production.token(large).status == 413
+    bomb = gzip.compress(b"grant_type=" + b"x" * 10_000_000)
+    assert len(bomb) < 64 * 1024
+    request = urllib.request.Request(
+        production.address + "/token", data=bomb, headers={"Content-Encoding": "gzip"}
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30, context=production.context)
+    assert refused.value.code in (400, 413)
+    refused.value.close()
+
+
+def test_an_assertion_or_a_custom_token_is_no_credential(production, key_file, sdk):
+    custom = auth.create_custom_token("ann", app=sdk(key_file)).decode()
+    for token in [assertion(key_file), custom]:
+        assert production.request("GET", "/users/ann.json", token=token).status == 401
+    identity = sign_in(production, assertion(key_file))
+    assert identity.status == 400
+
+
+def test_no_key_and_no_token_is_in_the_log_or_the_data_folder(production, key_file):
+    account = json.loads(key_file.read_text())
+    token = production.access_token(key_file)
+    private = "".join(account["private_key"].split("\n")[2:10])
+    markers = [account["private_key"].split("\n")[5], private[:100], token, token.split(".")[2]]
+    files = [production.log, *(production.folder / "data").rglob("*")]
+    for file in files:
+        if not file.is_file():
+            continue
+        content = file.read_bytes()
+        for marker in markers:
+            assert marker.encode() not in content, file
+
+
+def test_keys_that_sign_are_listed_and_replaced(production):
+    listed = production.run("keys", "list")
+    assert listed.returncode == 0 and b"current" in listed.stdout, listed.stderr
+    before = json.loads(production.run("keys", "list", "--json").stdout)["keys"]
+    rotated = production.run("keys", "rotate")
+    assert rotated.returncode == 0 and b"next" in rotated.stdout, rotated.stderr
+    after = json.loads(production.run("keys", "list", "--json").stdout)["keys"]
+    assert len(after) == len(before) + 1
+
+
+def test_accounts_and_keys_come_back_after_a_crash(tmp_path):
+    production = Production(tmp_path)
+    with production.server as server:
+        file = production.create("lasting")
+        token = production.access_token(file)
+        server.kill()
+        server.start()
+        production.address = f"https://localhost:{server.port}"
+        assert production.request("GET", "/.json", token=token).status == 200
+        uri = json.loads(file.read_text())["token_uri"]
+        # The port is a new one here; a server that keeps its address says so by --public-url.
+        answer = production.token({"grant_type": GRANT, "assertion": assertion(file)})
+        assert answer.status == 400 and uri != f"{production.address}/token"
+        moved = assertion(file, aud=f"{production.address}/token")
+        assert production.token({"grant_type": GRANT, "assertion": moved}).status == 200
+
+
+def test_the_public_address_is_the_audience(tmp_path):
+    production = Production(tmp_path, "--public-url", "https://db.example.com")
+    with production.server:
+        file = production.create("public")
+        assert json.loads(file.read_text())["token_uri"] == "https://db.example.com/token"
+        assert production.access_token(file)
+        local = assertion(file, aud=f"{production.address}/token")
+        assert production.token({"grant_type": GRANT, "assertion": local}).status == 400
+
+
+def test_an_access_token_ends_when_it_says(production, key_file):
+    token = production.access_token(key_file)
+    header, claims = [
+        json.loads(base64.urlsafe_b64decode(part + "==")) for part in token.split(".")[:2]
+    ]
+    now = int(time.time())
+    assert claims["exp"] - claims["iat"] == 3600 and abs(claims["iat"] - now) < 60
+    # Signed by the server's own key: one that ends soon, and one that has ended.
+    short = production.sign(header, {**claims, "exp": now + 4})
+    over = production.sign(header, {**claims, "iat": now - 3600, "exp": now - 1})
+    refused = production.request("GET", "/topic.json", token=over)
+    assert refused.status == 401 and "expired" in refused.json["error"]
+    production.request("PUT", "/topic.json", "tea", production.secret)
+    request = urllib.request.Request(
+        production.address + "/topic.json",
+        headers={"Authorization": f"Bearer {short}", "Accept": "text/event-stream"},
+    )
+    with urllib.request.urlopen(request, timeout=30, context=production.context) as stream:
+        lines = []
+        while not lines or lines[-1] != "event: auth_revoked":
+            line = stream.readline().decode()
+            assert line, lines
+            lines.append(line.strip())
+    assert "event: put" in lines and int(time.time()) >= now + 4
+    assert production.request("GET", "/topic.json", token=short).status == 401
+    longer = production.sign(header, {**claims, "exp": claims["iat"] + 7200})
+    assert production.request("GET", "/topic.json", token=longer).status == 401

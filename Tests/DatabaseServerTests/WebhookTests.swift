@@ -1,0 +1,64 @@
+import HTTPClient
+import IdentityToolkit
+import JSONTree
+import Testing
+
+@testable import DatabaseServer
+
+@Suite("what a webhook is told")
+struct WebhookTests {
+    private let message = OneTimeMessage(
+        kind: "PASSWORD_RESET",
+        email: "ann@example.com",
+        code: "CODE",
+        link: "https://db.example.com/?a=1&b=\"",
+        expiresAt: Timestamp(milliseconds: 1_700_003_600_000)
+    )
+
+    @Test("the request has the headers of Standard Webhooks, and a body of what is known")
+    func request() throws {
+        let secret = try WebhookSecret(Array("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".utf8))
+        let webhook = Webhook(url: "https://mail.example.com/", secret: secret, project: "p")
+        let request = try #require(webhook.request(message, id: "msg_1", time: 1_700_000_000))
+        guard case .bytes(let body) = request.body else {
+            Issue.record("the body is known beforehand")
+            return
+        }
+        #expect(
+            String(decoding: body, as: UTF8.self) == """
+                {"type":"PASSWORD_RESET","project":"p","email":"ann@example.com","code":"CODE",\
+                "link":"https://db.example.com/?a=1&b=\\"","expiresAt":1700003600000}
+                """
+        )
+        let signature = try #require(secret.signature(id: "msg_1", time: 1_700_000_000, body: body))
+        #expect(
+            request.headers == [
+                "Content-Type: application/json", "webhook-id: msg_1",
+                "webhook-timestamp: 1700000000", "webhook-signature: \(signature)",
+            ]
+        )
+    }
+
+    @Test("the signature is that of the specification's example")
+    func signature() throws {
+        let secret = try WebhookSecret(Array("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".utf8))
+        let signature = secret.signature(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            time: 1_614_265_330,
+            body: Array(#"{"test": 2432232314}"#.utf8)
+        )
+        #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test(
+        "a secret is long enough, and base64 where it says so",
+        arguments: [
+            ("short", .length(byteCount: 5)), ("whsec_!!!!", .encoding),
+            ("whsec_c2hvcnQ=", .length(byteCount: 5)),
+            (String(repeating: "x", count: 257), .length(byteCount: 257)),
+        ] as [(String, WebhookSecretError)]
+    )
+    func badSecrets(text: String, expected: WebhookSecretError) {
+        #expect(throws: expected) { try WebhookSecret(Array(text.utf8)) }
+    }
+}
