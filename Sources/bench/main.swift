@@ -7,6 +7,7 @@ let benches: [(name: String, run: (Figures) throws -> Void)] = [
     ("security-rules", benchSecurityRules),
     ("engine", benchEngine),
     ("judging", benchJudging),
+    ("accounts", benchAccounts),
     ("write-ahead-log", WriteAheadLogBench.run),
 ]
 
