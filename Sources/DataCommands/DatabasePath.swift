@@ -1,3 +1,5 @@
+import JSONTree
+
 /// A place in a database as a request names it.
 package struct DatabasePath: Equatable, Sendable {
     /// The keys from the root, as they are.
@@ -27,46 +29,5 @@ package struct DatabasePath: Equatable, Sendable {
 
     func appending(_ more: some Sequence<String>) -> DatabasePath {
         DatabasePath(keys: keys + more)
-    }
-}
-
-/// Text in URLs.
-enum PercentCoding {
-    /// Everything but letters, digits and `-._~` becomes `%XX` of its UTF-8.
-    static func encode(_ text: String) -> String {
-        var out: [UInt8] = []
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                out.append(byte)
-            default:
-                out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
-
-    /// Puts the bytes back; nil when a `%` is not followed by two digits.
-    static func decode(_ text: Substring) -> String? {
-        var out: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                out.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexadecimal),
-                let low = rest.popFirst().flatMap(hexadecimal)
-            else { return nil }
-            out.append(high << 4 | low)
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

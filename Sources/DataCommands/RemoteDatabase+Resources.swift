@@ -1,4 +1,5 @@
 package import HTTPClient
+import JSONTree
 
 /// Requests for what a server serves beside the data.
 extension RemoteDatabase {

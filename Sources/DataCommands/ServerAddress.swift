@@ -1,3 +1,5 @@
+import JSONTree
+
 /// Which server, which of its databases, and as whom.
 package struct ServerAddress: Equatable, Sendable {
     /// What a user says; nil for what was left out.

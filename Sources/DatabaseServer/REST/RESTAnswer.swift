@@ -100,27 +100,11 @@ enum RESTAnswer {
     private static func attachment(_ name: String) -> String {
         let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
         let text = "attachment; filename=\"\(plain)\""
-        return plain == name ? text : text + "; filename*=UTF-8''" + percentEncoded(name)
+        return plain == name ? text : text + "; filename*=UTF-8''" + PercentCoding.encode(name)
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value >= 0x20 && scalar.value < 0x7F && scalar != "\"" && scalar != "\\"
-    }
-
-    private static func percentEncoded(_ text: String) -> String {
-        var out = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                out.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                out += byte < 16 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return out
     }
 
     static let jsonHeaders = [

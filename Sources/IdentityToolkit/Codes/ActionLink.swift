@@ -1,4 +1,5 @@
 import Accounts
+import JSONTree
 
 /// The link of a letter:
 ///
@@ -29,7 +30,9 @@ enum ActionLink {
 
     /// Parameters as the query of an address.
     static func query(_ parameters: [(String, String)]) -> String {
-        parameters.map { "\(encoded($0.0))=\(encoded($0.1))" }.joined(separator: "&")
+        parameters.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }.joined(
+            separator: "&"
+        )
     }
 
     /// `url` with more parameters, which take the place of its own by the same names.
@@ -37,27 +40,13 @@ enum ActionLink {
         let fragment = url.firstIndex(of: "#").map { url[$0...] } ?? ""
         let bare = url.prefix { $0 != "#" }
         let mark = bare.firstIndex(of: "?")
-        let names = Set(parameters.map { encoded($0.0) })
+        let names = Set(parameters.map { PercentCoding.encode($0.0) })
         let own = mark.map { bare[bare.index(after: $0)...].split(separator: "&") } ?? []
         let kept = own.filter { !names.contains(String($0.prefix { $0 != "=" })) }.map(String.init)
         let base = mark.map { bare[..<$0] } ?? bare
-        let all = kept + parameters.map { "\(encoded($0.0))=\(encoded($0.1))" }
+        let all =
+            kept + parameters.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }
         return "\(base)?\(all.joined(separator: "&"))\(fragment)"
-    }
-
-    private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var out: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                out.append(byte)
-            default: out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
     }
 }
 

@@ -71,25 +71,10 @@ private struct ActionVisit {
         guard let code = context.directory.code(secret), code.kind == kind else {
             return .answer(answer(.gone, 400))
         }
-        var fields = [("oobCode", secret)]
-        if kind == .passwordReset {
-            guard !password.isEmpty else {
-                return .answer(answer(form(code, context, "Write a new password."), 400))
-            }
-            fields.append(("newPassword", password))
+        if kind == .passwordReset, password.isEmpty {
+            return .answer(answer(form(code, context, "Write a new password."), 400))
         }
-        let inner = IdentityRequest(
-            route: request.route,
-            verb: "POST",
-            fields: RequestFields(pairs: fields),
-            query: [:],
-            isAdmin: false
-        )
-        let step = IdentityStep.attempt { () throws(IdentityError) in
-            kind == .passwordReset
-                ? try IdentityToolkit.resetPassword(inner, context)
-                : try IdentityToolkit.applyCode(inner, context)
-        }
+        let step = IdentityToolkit.follow(code, secret, newPassword: password, request, context)
         return step.ending({ outcome, context in end(outcome, code, context) }, context)
     }
 

@@ -33,25 +33,11 @@ extension IdentityToolkit {
         guard let code = context.directory.code(secret), code.kind == kind else {
             return .answer(gone(kind))
         }
-        var fields = [("oobCode", secret)]
-        if kind == .passwordReset {
-            let password = parameter("newPassword") ?? placeholder
-            guard password != placeholder else {
-                return .answer(passwordMissing(request, context))
-            }
-            fields.append(("newPassword", password))
+        let password = parameter("newPassword") ?? placeholder
+        if kind == .passwordReset, password == placeholder {
+            return .answer(passwordMissing(request, context))
         }
-        let inner = IdentityRequest(
-            route: request.route,
-            verb: "POST",
-            fields: RequestFields(pairs: fields),
-            query: [:],
-            isAdmin: false
-        )
-        let step = IdentityStep.attempt { () throws(IdentityError) in
-            kind == .passwordReset
-                ? try resetPassword(inner, context) : try applyCode(inner, context)
-        }
+        let step = follow(code, secret, newPassword: password, request, context)
         return step.ending({ outcome, _ in end(outcome, kind, code, url) }, context)
     }
 
