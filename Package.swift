@@ -21,7 +21,7 @@ func tests(
 ) -> Target {
     .testTarget(
         name: "\(target)Tests",
-        dependencies: [.target(name: target)] + others,
+        dependencies: [.target(name: target), "TestSupport"] + others,
         exclude: exclude,
         resources: resources,
         swiftSettings: strict,
@@ -158,6 +158,7 @@ let package = Package(
             swiftSettings: strict,
         ),
 
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests(of: "JSONTree", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
         tests(of: "SecurityRules", "JSONTree", "Queries", "RulesCases", exclude: ["Specs"]),

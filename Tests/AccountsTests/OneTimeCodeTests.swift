@@ -1,3 +1,4 @@
+import TestSupport
 import JSONTree
 import Testing
 
@@ -193,13 +194,13 @@ struct OneTimeCodeTests {
     @Test("whatever is added, used and forgotten, the lists agree with the codes")
     func property() {
         for seed in UInt64(1)...20 {
-            var chance = Chance(state: seed)
+            var chance = SeededGenerator(seed: seed)
             var directory = AccountDirectory(root: .absent)
             var naive: [String: OneTimeCode] = [:]
             var now = start
             for number in 0..<200 {
-                now.milliseconds += Int64(chance.below(1_200_000))
-                switch chance.below(4) {
+                now.milliseconds += Int64(chance.next() % 1_200_000)
+                switch chance.next() % 4 {
                 case 0:
                     if let (secret, code) = naive.min(by: { $0.key < $1.key }) {
                         directory.apply(directory.removing(code))
@@ -213,8 +214,8 @@ struct OneTimeCodeTests {
                     naive = naive.filter { !$0.value.isExpired(at: end) }
                 default:
                     let kinds = OneTimeCode.Kind.allCases
-                    let kind = kinds[Int(chance.below(UInt64(kinds.count)))]
-                    let email = "\(chance.below(3))@example.com"
+                    let kind = kinds[Int(chance.next() % UInt64(kinds.count))]
+                    let email = "\(chance.next() % 3)@example.com"
                     let added = code("\(number)", kind, email: email, at: now)
                     directory.apply(directory.adding(added, now: now))
                     let same = naive.filter {
@@ -245,17 +246,4 @@ extension AccountDirectory {
 
 extension [Bool] {
     fileprivate static func no(_ count: Int) -> [Bool] { Array(repeating: false, count: count) }
-}
-
-/// Random numbers that a seed repeats: SplitMix64.
-private struct Chance {
-    var state: UInt64
-
-    mutating func below(_ limit: UInt64) -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return (mixed ^ (mixed >> 31)) % limit
-    }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import JSONTree
 import Queries
 import SecurityRules

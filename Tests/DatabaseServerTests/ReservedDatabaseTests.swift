@@ -1,3 +1,4 @@
+import TestSupport
 import DatabaseCore
 import Files
 import JSONTree

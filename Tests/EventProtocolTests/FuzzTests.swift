@@ -1,24 +1,12 @@
+import TestSupport
 import EventProtocol
 import Testing
-
-/// A small seeded generator, so that a failure is a number.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 private let samples = (requestCases + refusalCases).map { Array($0.frame.utf8) }
 
 @Test("random bytes are never a request", arguments: 1...20)
 func randomBytes(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
         let count = Int(random.next() % 80)
         let frame = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -30,7 +18,7 @@ func randomBytes(seed: UInt64) {
 
 @Test("damaged frames are requests, refusals or no JSON, and the same twice", arguments: 1...20)
 func damagedFrames(seed: UInt64) throws {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let alphabet = Array(#"{}[]":,\.09-etfnu /dopath"#.utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
     for _ in 0..<300 {
         var frame = try #require(samples.randomElement(using: &random))

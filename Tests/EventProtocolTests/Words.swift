@@ -1,3 +1,4 @@
+import TestSupport
 import EventProtocol
 import Foundation
 import JSONTree

@@ -1,3 +1,4 @@
+import TestSupport
 import Accounts
 import JSONTree
 import Passwords
@@ -114,27 +115,4 @@ struct AdminRealm {
         default: "v1/projects/p/accounts:\(method.rawValue)"
         }
     }
-}
-
-/// Random numbers that a seed repeats: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    /// Moves far away, to numbers of their own.
-    mutating func advance() { state &+= 0x1234_5678_9ABC_DEF1 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    /// A number below `count`.
-    mutating func index(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Accounts
 import JSONTree
 import Testing

@@ -1,15 +1,16 @@
+import TestSupport
 import JSONTree
 import Queries
 
 /// Random children and queries over few keys and leaves, so that ties and bounds are hit often.
 struct Chance {
-    var random: SplitMix
+    var random: SeededGenerator
     /// How many of the keys and leaves are drawn from, anew for each history.
     let keyCount: Int
     let leafPlaces: [Int]
 
     init(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         keyCount = 3 + Int(random.next() % UInt64(NaiveOrder.keys.count - 2))
         let leafCount = 2 + Int(random.next() % 20)
         leafPlaces = (0..<leafCount).map { _ in

@@ -1,3 +1,4 @@
+import TestSupport
 import JSONTree
 import Queries
 import Testing
@@ -25,7 +26,7 @@ struct ChildIndexTests {
         var node = Node.absent
         node.set(Node(string: "p"), at: NaiveChildren.path("before"))
         node.set(Node(string: "q"), at: NaiveChildren.path("after"))
-        var random = SplitMix(state: 7)
+        var random = SeededGenerator(seed: 7)
         let numbers = Array(0..<count).shuffled(using: &random)
         for (place, number) in numbers.enumerated() {
             let text = prefix + String(10_000 + number)
@@ -67,7 +68,7 @@ struct ChildIndexTests {
 
     @Test("an index that follows differences is in the same order as one made anew")
     func follows() {
-        var random = SplitMix(state: 11)
+        var random = SeededGenerator(seed: 11)
         var node = Node.absent
         var index = ChildIndex(.value, of: node)
         for _ in 0..<40 {

@@ -1,3 +1,4 @@
+import TestSupport
 import JSONTree
 import Queries
 import Testing
@@ -44,7 +45,7 @@ struct WorkCountTests {
             QueryView(spec, OrderedChildren(list, index: spec.index == .key ? nil : index))
         }
         for view in views { #expect(view.visitedCount <= 51) }
-        var random = SplitMix(state: 3)
+        var random = SeededGenerator(seed: 3)
         var changeCount = 0
         for step in 0..<400 {
             let old = list

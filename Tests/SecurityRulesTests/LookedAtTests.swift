@@ -1,3 +1,4 @@
+import TestSupport
 import JSONTree
 import SecurityRules
 import Testing

@@ -1,3 +1,4 @@
+import TestSupport
 /// A regular expression and the plainest way to match it: the set of all places where a match may
 /// end, piece by piece.
 indirect enum NaivePattern {

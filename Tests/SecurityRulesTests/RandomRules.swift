@@ -1,3 +1,4 @@
+import TestSupport
 /// Makes random rules that load, over a handful of keys.
 struct RandomRules {
     var random: SeededGenerator

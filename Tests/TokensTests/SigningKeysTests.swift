@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Tokens
@@ -130,7 +131,7 @@ struct SigningKeysTests {
 
     @Test("keep every promise over two simulated years", arguments: 1...12)
     func history(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let lifetimes: [Int64] = [3600, 7200, Self.day, 30 * Self.day, 90 * Self.day]
         let lifetime = lifetimes[Int(random.next() % 5)]
         let stepLimit = max(60, lifetime / 20)
@@ -209,18 +210,5 @@ struct SigningKeysTests {
         let turn = keys.nextTurn(after: now)
         if turn <= now { return "a turn in the past" }
         return nil
-    }
-}
-
-/// Small random numbers that are the same everywhere.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

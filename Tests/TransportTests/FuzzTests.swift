@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Transport
@@ -20,7 +21,7 @@ struct FuzzTests {
         [0x81, 0xff, 0, 0, 0, 0], [0, 0, 0, 0], [0xff], [0x16, 0x03, 0x01],
     ]
 
-    private static func noise(_ random: inout SplitMix64) -> [UInt8] {
+    private static func noise(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...8, using: &random) {
             if Bool.random(using: &random) {
@@ -41,7 +42,7 @@ struct FuzzTests {
     @Test("10,000 noisy connections leave a server that answers", arguments: [UInt64(1)])
     func connections(seed: UInt64) throws {
         let server = try TestServer { $0.timeouts.goodbye = .milliseconds(200) }
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for iteration in 0..<10_000 {
             let client = try RawClient(server.port)
             // The server may close while the noise is still being sent.
@@ -64,7 +65,7 @@ struct FuzzTests {
 
     @Test("frame noise gives the same events however it is cut", arguments: 0..<30)
     func frameCuts(seed: Int) {
-        var random = SplitMix64(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var bytes: [UInt8] = []
         for _ in 0..<6 { bytes += Self.pieces[Int.random(in: 12...17, using: &random)] }
         if Bool.random(using: &random) { bytes += Self.noise(&random) }
@@ -108,20 +109,5 @@ struct FuzzTests {
             }
         }
         return events
-    }
-}
-
-/// A small seeded generator, the same on every machine.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

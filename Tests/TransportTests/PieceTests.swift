@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Transport
@@ -6,7 +7,7 @@ import Testing
 struct PieceTests {
     @Test("UTF-8 is judged as the standard library does, however it is cut", arguments: 0..<300)
     func validator(seed: Int) {
-        var random = SplitMix64(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let samples: [[UInt8]] = [
             Array("plain text, long enough for words".utf8), Array("\u{e9}\u{20ac}\u{1f600}".utf8),
             [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe0, 0x9f, 0xbf], [0xf5],
@@ -40,7 +41,7 @@ struct PieceTests {
         arguments: 0..<200
     )
     func outputQueue(seed: Int) {
-        var random = SplitMix64(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let scratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64)
         defer { scratch.deallocate() }
         var queue = OutputQueue()
@@ -165,7 +166,7 @@ struct PieceTests {
     @Test("a timer queue rings in order under random changes", arguments: 0..<50)
     func timerQueue(seed: Int) {
         let isInOrder = onLoop { () -> Bool in
-            var random = SplitMix64(seed: UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             var queue = TimerQueue()
             let items = (0..<40).map { _ in TimedCall(period: nil) {} }
             var times: [Int: UInt64] = [:]

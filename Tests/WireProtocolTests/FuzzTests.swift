@@ -1,19 +1,7 @@
+import TestSupport
 import Testing
 
 @testable import WireProtocol
-
-/// A small seeded generator, so that a failure is a number.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 private let samples: [[UInt8]] =
     (transcriptCases + readingCases).map { Array($0.json.utf8) }
@@ -32,7 +20,7 @@ private func outcome(_ text: [UInt8]) -> String {
 
 @Test("random bytes never crash the parser", arguments: 1...20)
 func randomBytes(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
         let count = Int(random.next() % 80)
         let text = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -45,7 +33,7 @@ func randomBytes(seed: UInt64) {
 
 @Test("damaged messages never crash the parser and read the same twice", arguments: 1...20)
 func damagedMessages(seed: UInt64) throws {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let alphabet = Array(#"{}[]":,\.09-etfnu /dprqam"#.utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
     for _ in 0..<300 {
         var text = try #require(samples.randomElement(using: &random))
@@ -74,7 +62,7 @@ func truncated() {
 
 @Test("random frames never crash the assembler", arguments: 1...10)
 func randomFrames(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var assembler = FrameAssembler(byteLimit: 64)
     let pieces = ["0", "1", "2", "3", "", "{}", "{", "}", "999999", "00", "-1", "x", "1234567"]
     for _ in 0..<2_000 {

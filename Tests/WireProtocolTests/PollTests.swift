@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -167,7 +168,7 @@ struct PollTests {
 
     @Test("any cut and any order give the messages that were sent", arguments: 1...40)
     func anyOrder(seed: Int) throws {
-        var chance = SplitMix(state: UInt64(seed))
+        var chance = SeededGenerator(seed: UInt64(seed))
         let sent = (0..<Int.random(in: 1...8, using: &chance)).map { _ in
             (0..<Int.random(in: 1...300, using: &chance)).map { _ in
                 UInt8.random(in: 0...255, using: &chance)
@@ -196,7 +197,7 @@ struct PollTests {
 
     @Test("whatever pieces come, no more is held than the limits say", arguments: 1...40)
     func anything(seed: Int) {
-        var chance = SplitMix(state: UInt64(seed))
+        var chance = SeededGenerator(seed: UInt64(seed))
         var assembler = PieceAssembler(byteLimit: 500)
         var messages: [[UInt8]] = []
         for _ in 0..<400 {

@@ -1,3 +1,4 @@
+import TestSupport
 /// An expression of the rules language as the oracle holds it: what was meant, before it is written.
 indirect enum OracleExpression {
     case null

@@ -1,3 +1,4 @@
+import TestSupport
 /// Makes random rules that load: what an expression may be is decided by its load-time type.
 ///
 /// Keys, strings and numbers are few, so that what a rule asks for is often there.

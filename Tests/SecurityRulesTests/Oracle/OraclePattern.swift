@@ -1,3 +1,4 @@
+import TestSupport
 /// A regular expression, and the plainest way to match it: piece by piece, the set of all places
 /// where a match may end.
 struct OraclePattern {

@@ -1,3 +1,4 @@
+import TestSupport
 /// A rule tree as the oracle holds it.
 final class OracleRules {
     enum Kind: String, CaseIterable {

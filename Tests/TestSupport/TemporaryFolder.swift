@@ -1,10 +1,10 @@
-import Glibc
+package import Glibc
 
 /// A folder of one test, gone with it.
-final class TemporaryFolder {
-    let path: String
+package final class TemporaryFolder {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         var template = Array("/tmp/hearth-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw FolderError(code: errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -20,7 +20,8 @@ final class TemporaryFolder {
     }
 
     /// Writes a file of this folder and gives its path.
-    func file(_ name: String, _ text: String, permissions: mode_t = 0o600) throws -> String {
+    package func file(_ name: String, _ text: String, permissions: mode_t = 0o600) throws -> String
+    {
         let path = "\(path)/\(name)"
         unlink(path)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, permissions)
@@ -32,7 +33,7 @@ final class TemporaryFolder {
     }
 
     /// The names of the files in it, sorted; none when it is gone.
-    func names() -> [String] { Self.names(path) }
+    package func names() -> [String] { Self.names(path) }
 
     private static func names(_ path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }

@@ -1,12 +1,15 @@
 /// Random numbers that a seed repeats: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    /// Moves far away, to numbers of their own.
+    package mutating func advance() { state &+= 0x1234_5678_9ABC_DEF1 }
+
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,5 +18,5 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// A number below `count`.
-    mutating func index(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
+    package mutating func index(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
 }
