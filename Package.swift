@@ -56,7 +56,11 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"])],
         ),
 
-        .target(name: "JSONTree", dependencies: ["COpenSSL"], swiftSettings: pure),
+        .target(
+            name: "JSONTree",
+            dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            swiftSettings: pure,
+        ),
         .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
         .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
         .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
@@ -118,7 +122,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-                "DatabaseCore", "WriteAheadLog",
+                "DatabaseCore", "WriteAheadLog", "SyncCore",
             ],
             swiftSettings: strict,
         ),
@@ -140,6 +144,14 @@ let package = Package(
             dependencies: ["JSONTree", "HTTPClient", "DataCommands", "Files"],
             swiftSettings: strict,
         ),
+
+        // The client: what a package that uses the SDK builds, with JSONTree, Queries and WireProtocol.
+        .target(
+            name: "SyncCore",
+            dependencies: ["JSONTree", "Queries", "WireProtocol"],
+            swiftSettings: pure,
+        ),
+
         .executableTarget(
             name: "hearth",
             dependencies: [
@@ -200,7 +212,8 @@ let package = Package(
             "SecurityRules",
             "WireProtocol",
             "DatabaseCore",
-            "WriteAheadLog"
+            "WriteAheadLog",
+            "SyncCore"
         ),
         tests(of: "Files"),
         tests(of: "Gzip"),
@@ -212,6 +225,7 @@ let package = Package(
         tests(of: "IdentityToolkit", "JSONTree", "Passwords", "Accounts", "Tokens"),
         tests(of: "AccountCommands", "DataCommands", "Files", "JSONTree"),
         tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
+        tests(of: "SyncCore", "JSONTree", "Queries", "WireProtocol", exclude: ["Scenarios"]),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

@@ -3,7 +3,7 @@
 ///
 /// Source: the clients' `val()`. Integer keys sort first and by value, so the last key decides
 /// nearly always and all keys are looked at only when it allows an array.
-enum ArrayRule {
+package enum ArrayRule {
     /// The last index of an embedded map that is an array, else nil.
     static func lastIndex(_ map: Place) -> Int? {
         let entries = Entries(map)
@@ -14,7 +14,7 @@ enum ArrayRule {
     }
 
     /// The last index of a map that is an array, else nil.
-    static func lastIndex(_ node: Node) -> Int? {
+    package static func lastIndex(_ node: Node) -> Int? {
         var last: Int?
         node.visitChildren(backwards: true) { key, _ in
             last = index(key)

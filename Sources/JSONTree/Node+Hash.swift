@@ -1,4 +1,8 @@
-internal import COpenSSL
+#if canImport(CommonCrypto)
+    internal import CommonCrypto
+#else
+    internal import COpenSSL
+#endif
 
 extension Node {
     /// In which order the children of a node enter its hash.
@@ -137,7 +141,13 @@ private struct NodeHasher {
         let place = max(text.used, start + NodeHasher.characterCount)
         text.reserve(to: place + NodeHasher.digestByteCount)
         let digest = text.base + place
-        unsafe _ = SHA1((text.base + start).pointer, text.used - start, digest.pointer)
+        let byteCount = text.used - start
+        #if canImport(CommonCrypto)
+            // Never built or run; texts of 4 GiB and more trap.
+            unsafe _ = CC_SHA1((text.base + start).pointer, CC_LONG(byteCount), digest.pointer)
+        #else
+            unsafe _ = SHA1((text.base + start).pointer, byteCount, digest.pointer)
+        #endif
         text.used = start
         text.appendBase64(digest.place.bytes(NodeHasher.digestByteCount))
     }

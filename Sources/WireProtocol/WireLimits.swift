@@ -44,4 +44,8 @@ package enum WireLimits {
 
     /// Bytes of those pieces, as they came.
     package static let earlyPieceByteCount = 512 * 1024
+
+    /// Milliseconds since 1970 that a server may say it is: up to the end of the year 9999, so that sums of times
+    /// are numbers.
+    package static let serverTime: ClosedRange<Int64> = 0...253_402_300_799_999
 }

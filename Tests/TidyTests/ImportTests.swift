@@ -2,7 +2,7 @@ import Testing
 
 /// What each target may import: the arrows of `docs/ARCHITECTURE.md`. Nothing points up.
 private let arrows: [String: Set<String>] = [
-    "JSONTree": ["COpenSSL"],
+    "JSONTree": ["COpenSSL", "CommonCrypto"],
     "Queries": ["JSONTree"],
     "SecurityRules": ["JSONTree", "Queries"],
     "WireProtocol": ["JSONTree", "Queries"],
@@ -28,8 +28,9 @@ private let arrows: [String: Set<String>] = [
     ],
     "Simulation": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-        "DatabaseCore", "WriteAheadLog", "Synchronization",
+        "DatabaseCore", "WriteAheadLog", "Synchronization", "SyncCore",
     ],
+    "SyncCore": ["JSONTree", "Queries", "WireProtocol"],
     "Files": ["Glibc"],
     "Gzip": ["CZlib"],
     "HTTPClient": ["CCurl"],

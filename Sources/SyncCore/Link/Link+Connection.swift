@@ -1,0 +1,171 @@
+import JSONTree
+import WireProtocol
+
+/// Connecting, and what a lost connection leads to.
+extension Link {
+    /// Connects if nothing was asked for before.
+    mutating func begin(_ now: Timestamp) {
+        if state == .idle { retry(now) }
+    }
+
+    /// Connects, at once or after a while.
+    mutating func retry(_ now: Timestamp) {
+        let wait = backoff.next()
+        if wait == 0 { return connect(now) }
+        state = .waiting(until: now.adding(wait))
+    }
+
+    /// Connects now: a token first.
+    mutating func connect(_ now: Timestamp) {
+        state = .fetchingToken
+        if let isForcing = credentials.fetch() {
+            effects.append(.fetchToken(forcingRefresh: isForcing))
+        }
+    }
+
+    /// The token is there, or nobody is signed in.
+    mutating func open(_ now: Timestamp) {
+        socketCount += 1
+        let socket = SocketID(socketCount)
+        state = .opening(socket, until: now.adding(SyncLimits.connectTimeout))
+        assembler = FrameAssembler(byteLimit: SyncLimits.messageByteCount)
+        traffic = Traffic(now: now)
+        var target = "/.ws?v=5&ns=" + PercentCoding.encode(address.namespace)
+        if let lastSession { target += "&ls=" + PercentCoding.encode(lastSession) }
+        let place = SocketAddress(
+            host: adoptedHost ?? address.host,
+            isSecure: address.isSecure,
+            target: target
+        )
+        effects.append(.open(socket, place))
+    }
+
+    /// Tells the developer why a connection ended, or did not come to be; the latter stands out once.
+    mutating func tellLoss(_ reason: String) {
+        if state.isGreeted {
+            effects.append(.warn(.connectionLost(reason)))
+        } else {
+            effects.append(.warn(.notConnected(reason, isFirst: !hasToldFailure)))
+            hasToldFailure = true
+        }
+    }
+
+    /// The connection is of no use any more: closes it and connects again.
+    mutating func lose(_ now: Timestamp) {
+        drop(now, closes: true)
+        retry(now)
+    }
+
+    /// Ends what there is of a connection. The caller says what comes then.
+    mutating func drop(_ now: Timestamp, closes: Bool) {
+        if closes, let socket = state.socket { effects.append(.close(socket)) }
+        if state.socket != nil, !state.isGreeted { adoptedHost = nil }
+        if let greeted {
+            if now.milliseconds - greeted.milliseconds > SyncLimits.steadyConnection {
+                backoff.reset()
+                redirectCount = 0
+            }
+            self.greeted = nil
+        }
+        requests.removeAll()
+        credentials.told = nil
+        if state.isConnected {
+            failHashedWrites()
+            for (call, _) in gets.sorted(by: { $0.value.sequence < $1.value.sequence }) {
+                getDeadlines.append(call, at: now.adding(SyncLimits.getTimeout))
+            }
+            news.append(.disconnected)
+        }
+        state = .waiting(until: now)
+    }
+
+    /// Whether the server has carried out writes that are not sent twice will never be known.
+    private mutating func failHashedWrites() {
+        let hashed = writes.values.filter { $0.write.hash != nil }
+        for pending in hashed.sorted(by: { $0.sequence < $1.sequence }) {
+            writes[pending.write.id] = nil
+            news.append(.written(pending.write.id, .disconnected))
+        }
+    }
+
+    /// Asks to be woken at the earliest deadline, unless an earlier wake-up is to come anyway.
+    mutating func schedule(_ now: Timestamp) {
+        guard let time = nextDeadline else {
+            if wakeTime != nil { effects.append(.wake(at: nil)) }
+            wakeTime = nil
+            return
+        }
+        if let wakeTime, wakeTime <= time { return }
+        wakeTime = time
+        effects.append(.wake(at: time))
+    }
+
+    private var nextDeadline: Timestamp? {
+        switch state {
+        case .idle, .offline, .fetchingToken: return getDeadlines.next
+        case .waiting(let until), .opening(_, let until), .greeting(_, let until):
+            return Self.earlier(until, getDeadlines.next)
+        case .authenticating, .connected:
+            let silence = traffic.pingTime(isAnswerDue: !requests.isEmpty)
+            let time = Self.earlier(
+                traffic.keepAliveTime,
+                Self.earlier(silence, traffic.givingUpTime)
+            )
+            return Self.earlier(time, getDeadlines.next)
+        }
+    }
+
+    private static func earlier(_ one: Timestamp?, _ other: Timestamp?) -> Timestamp? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+}
+
+// MARK: Credentials
+
+extension Link {
+    /// Somebody signed in or out, or has a new token.
+    mutating func credentialChanged(_ token: String?, now: Timestamp) {
+        credentials.changed(to: token)
+        switch state {
+        case .idle, .offline, .waiting, .opening, .greeting: break
+        case .fetchingToken: open(now)
+        case .authenticating, .connected:
+            if credentials.told != .some(token) { sendCredential(now) }
+        }
+        schedule(now)
+    }
+
+    /// The answer to `Effect.fetchToken`.
+    mutating func tokenFetched(_ answer: TokenAnswer, now: Timestamp, hashes: Hashes) {
+        let isOfUse = credentials.fetched(answer)
+        guard state == .fetchingToken else { return }
+        if !isOfUse {
+            connect(now)
+        } else {
+            switch answer {
+            case .token, .nobody: open(now)
+            case .unavailable: retry(now)
+            }
+        }
+        schedule(now)
+    }
+
+    /// Tells the server who is signed in, or that nobody is any more.
+    mutating func sendCredential(_ now: Timestamp) {
+        let token = credentials.token
+        credentials.told = .some(token)
+        send(LinkCredentials.action(token), for: .authentication, now)
+        credentials.request = requestCount
+    }
+
+    /// The credential is no good, or no longer: connects again with a new one.
+    mutating func refuseCredential(status: String, reason: String, _ now: Timestamp) {
+        drop(now, closes: true)
+        if credentials.refused(status: status) {
+            backoff.lengthen()
+            effects.append(.warn(.credentialRefused(reason)))
+        }
+        retry(now)
+    }
+}

@@ -1,0 +1,267 @@
+import JSONTree
+import Queries
+import WireProtocol
+
+/// Where the server is and which database is meant.
+package struct LinkAddress: Equatable, Sendable {
+    /// Host and port as in a URL.
+    package var host: String
+    package var isSecure: Bool
+    /// The database: `ns`.
+    package var namespace: String
+
+    /// Makes an address.
+    package init(host: String, isSecure: Bool, namespace: String) {
+        self.host = host
+        self.isSecure = isSecure
+        self.namespace = namespace
+    }
+}
+
+/// The conversation with the server over one socket after the other.
+///
+/// Knows of requests, replies and pushes; knows nothing of what the data is for. Keeps what must be
+/// said again on the next connection: listens, writes without an answer (in order), on-disconnect
+/// requests and reads without an answer. What was asked for and not answered was sent if, and only
+/// if, the link is connected.
+struct Link {
+    /// Gives the hash that a listen is sent with.
+    typealias Hashes = (ListenTarget) -> ListenHash
+
+    var effects: [Effect] = []
+    var news: [LinkNews] = []
+
+    let address: LinkAddress
+    let agent: String
+
+    var state = LinkState.idle
+    var backoff: Backoff
+
+    // The conversation over the socket in use.
+
+    var socketCount: UInt64 = 0
+    var assembler = FrameAssembler(byteLimit: SyncLimits.messageByteCount)
+    var traffic = Traffic(now: Timestamp(milliseconds: 0))
+    /// Requests without a reply. Numbers are never used again, so replies of an earlier connection
+    /// find nothing.
+    var requests: [Int64: SentRequest] = [:]
+    var requestCount: Int64 = 0
+    /// When the server said hello.
+    var greeted: Timestamp?
+    /// Milliseconds that the server's clock is ahead of ours.
+    var serverTimeOffset: Int64 = 0
+
+    // What is kept from one connection to the next.
+
+    /// Where the server wants to be connected to; nil after a failure there.
+    var adoptedHost: String?
+    /// The name of the last session, which the next connection ends.
+    var lastSession: String?
+    var hasSentStats = false
+    /// The queries without an index that were told of: each is once, or an app that makes one again and again
+    /// would fill its log.
+    var toldIndexes: Set<MissingIndex> = []
+    /// Whether it was told that no connection comes to be, since there was one.
+    var hasToldFailure = false
+    /// Redirections since there was a steady connection.
+    var redirectCount = 0
+    var credentials = LinkCredentials()
+
+    // What was asked for and not answered, and listens.
+
+    /// Counts what is asked for, so that it can be sent in this order.
+    var sequence: Int64 = 0
+    var listens = ListenTable()
+    var writes: [WriteID: PendingWrite] = [:]
+    var onDisconnects: [OnDisconnectID: PendingOnDisconnect] = [:]
+    var gets: [CallID: PendingGet] = [:]
+    var getDeadlines = GetDeadlines()
+
+    /// The wake-up that was asked for and has not come.
+    var wakeTime: Timestamp?
+
+    init(address: LinkAddress, agent: String, seed: UInt64) {
+        self.address = address
+        self.agent = agent
+        backoff = Backoff(seed: seed)
+    }
+
+    /// Whether requests are sent at once.
+    var isConnected: Bool { state.isConnected }
+}
+
+// MARK: What the client wants
+
+extension Link {
+    /// Connects, unless the app wants to be offline. Whatever else is asked for does so too.
+    mutating func start(now: Timestamp) {
+        begin(now)
+        schedule(now)
+    }
+
+    /// Closes the connection, and opens none until `goOnline`.
+    mutating func goOffline(now: Timestamp) {
+        drop(now, closes: true)
+        state = .offline
+        backoff.reset()
+        schedule(now)
+    }
+
+    /// Undoes `goOffline`, and what the server said for good: connects at once.
+    mutating func goOnline(now: Timestamp) {
+        guard state == .offline else { return }
+        backoff.reset()
+        redirectCount = 0
+        retry(now)
+        schedule(now)
+    }
+
+    /// Listens from now on; nothing happens if this target is listened to with this tag.
+    mutating func listen(_ target: ListenTarget, tag: Int64?, hash: ListenHash, now: Timestamp) {
+        begin(now)
+        let listen = LinkListen(target: target, tag: tag, sequence: nextSequence())
+        if listens.add(listen), state.isConnected { send(listen, hash, now) }
+        schedule(now)
+    }
+
+    /// Stops listening; nothing happens if this target is not listened to with this tag.
+    mutating func unlisten(_ target: ListenTarget, tag: Int64?, now: Timestamp) {
+        if listens.remove(target, tag), state.isConnected {
+            send(.unlisten(target, tag: tag), for: .unlisten(target, tag: tag), now)
+        }
+        schedule(now)
+    }
+
+    /// Sends a write, and again after each lost connection until it is answered.
+    ///
+    /// One with a hash is sent once alone: when the connection is lost before the answer it fails.
+    mutating func write(_ write: LinkWrite, now: Timestamp) {
+        begin(now)
+        let pending = PendingWrite(write: write, sequence: nextSequence())
+        writes[write.id] = pending
+        if state.isConnected { send(pending.action, for: .write(write.id), now) }
+        schedule(now)
+    }
+
+    /// Forgets a write, whether it was sent or not: nothing is told of it any more.
+    mutating func cancelWrite(_ id: WriteID) {
+        writes[id] = nil
+    }
+
+    /// Forgets an on-disconnect request: nothing is told of it any more. One that was sent stays
+    /// with the server.
+    mutating func cancelOnDisconnect(_ id: OnDisconnectID) {
+        onDisconnects[id] = nil
+    }
+
+    /// Reads once. Fails after `SyncLimits.getTimeout` without a connection.
+    mutating func get(_ call: CallID, _ target: ListenTarget, now: Timestamp) {
+        begin(now)
+        gets[call] = PendingGet(target: target, sequence: nextSequence())
+        if state.isConnected {
+            send(.get(target), for: .get(call), now)
+        } else {
+            getDeadlines.append(call, at: now.adding(SyncLimits.getTimeout))
+        }
+        schedule(now)
+    }
+
+    /// Asks for a put when the connection is lost.
+    mutating func onDisconnectSet(
+        _ id: OnDisconnectID,
+        _ target: WriteTarget,
+        _ draft: Draft,
+        now: Timestamp,
+    ) {
+        onDisconnect(id, .onDisconnectPut(target, draft), now)
+    }
+
+    /// Asks for a merge when the connection is lost.
+    mutating func onDisconnectUpdate(
+        _ id: OnDisconnectID,
+        _ path: Path,
+        _ entries: [MergeEntry],
+        now: Timestamp,
+    ) {
+        onDisconnect(id, .onDisconnectMerge(path, entries), now)
+    }
+
+    /// Asks for nothing at a place and below it when the connection is lost.
+    mutating func onDisconnectCancel(_ id: OnDisconnectID, _ path: Path, now: Timestamp) {
+        onDisconnect(id, .onDisconnectCancel(WriteTarget(path: path)), now)
+    }
+
+    private mutating func onDisconnect(
+        _ id: OnDisconnectID,
+        _ action: ClientRequest.Action,
+        _ now: Timestamp,
+    ) {
+        begin(now)
+        onDisconnects[id] = PendingOnDisconnect(action: action, sequence: nextSequence())
+        if state.isConnected { send(action, for: .onDisconnect(id), now) }
+        schedule(now)
+    }
+
+    private mutating func nextSequence() -> Int64 {
+        sequence += 1
+        return sequence
+    }
+}
+
+// MARK: What happens
+
+extension Link {
+    /// A socket is open.
+    mutating func opened(_ socket: SocketID, now: Timestamp) {
+        guard case .opening(socket, let until) = state else { return }
+        state = .greeting(socket, until: until)
+        schedule(now)
+    }
+
+    /// A socket is gone.
+    mutating func closed(_ socket: SocketID, reason: String, now: Timestamp) {
+        guard socket == state.socket else { return }
+        tellLoss(reason)
+        drop(now, closes: false)
+        retry(now)
+        schedule(now)
+    }
+
+    /// A time has come; which one is found out here, so a wake-up too many does no harm.
+    mutating func woke(now: Timestamp) {
+        wakeTime = nil
+        switch state {
+        case .idle, .offline, .fetchingToken: break
+        case .waiting(let until):
+            if until.isDue(at: now, span: Int64(SyncLimits.longestBackoff)) { connect(now) }
+        case .opening(_, let until), .greeting(_, let until):
+            if until.isDue(at: now, span: SyncLimits.connectTimeout) {
+                tellLoss("the server does not answer")
+                lose(now)
+            }
+        case .authenticating, .connected: checkTraffic(now)
+        }
+        while let call = getDeadlines.popDue(now: now) {
+            guard gets.removeValue(forKey: call) != nil else { continue }
+            news.append(.got(call, .failure(.offline)))
+        }
+        schedule(now)
+    }
+
+    /// Shows that this side is there, finds out whether the other is, or gives it up.
+    private mutating func checkTraffic(_ now: Timestamp) {
+        traffic.limit(to: now)
+        if let time = traffic.givingUpTime, time <= now {
+            tellLoss("the server has fallen silent")
+            return lose(now)
+        }
+        if let time = traffic.pingTime(isAnswerDue: !requests.isEmpty), time <= now {
+            traffic.sentPing(now: now)
+            transmit([ClientMessage.pingText])
+        }
+        if traffic.keepAliveTime <= now {
+            traffic.sent(byteCount: 1, isFirst: false, now: now)
+            transmit([ClientMessage.keepAliveFrame])
+        }
+    }
+}

@@ -1,0 +1,189 @@
+package import JSONTree
+import WireProtocol
+
+/// How a client is set up.
+package struct SyncOptions: Sendable {
+    /// The server and the database.
+    package var address: LinkAddress
+    /// What the client calls itself in usage counters: `sdk.swift.1-0-0`.
+    package var agent: String
+    /// For waits between tries to connect.
+    package var seed: UInt64
+    /// Whether `Effect.store` is given.
+    package var isStored: Bool
+
+    /// Makes options.
+    package init(address: LinkAddress, agent: String, seed: UInt64, isStored: Bool) {
+        self.address = address
+        self.agent = agent
+        self.seed = seed
+        self.isStored = isStored
+    }
+}
+
+/// A client of one database: the state machine.
+///
+/// It holds three parts together: the tree (what is known and shown), the link (what is said to the
+/// server) and what is under way for the app (writes, transactions, on-disconnect writes). A step
+/// takes its input to one of them, then what follows from that to the next, oldest first, until
+/// nothing follows any more.
+///
+/// Connects with the first call that needs the server, or when writes were restored; an observer of `.info` is
+/// such a call, since it wants to know of the connection.
+package final class SyncClient {
+    let isStored: Bool
+    let tree: SyncTree
+    let info = InfoTree()
+    var link: Link
+
+    /// The time of the step under way.
+    var now = Timestamp(milliseconds: 0)
+    /// What the shell must do, of the step under way.
+    var effects: [Effect] = []
+
+    /// Milliseconds that the server's clock is ahead of ours, as far as is known.
+    var serverTimeOffset: Int64 = 0
+    /// Whose the pending writes and the cached data are; nil for nobody's and while that is not known.
+    var owner: String?
+    /// Whether the owner is known from the disk cache alone: nobody was signed in since the start.
+    var isOwnerRestored = false
+
+    private var lastWriteID = WriteID(0)
+    private var lastInnerObserver = SyncClient.firstInnerObserver
+    private var lastOnDisconnectID: Int64 = 0
+
+    /// Writes without an answer; those of transactions are in `transactions`.
+    var openWrites: [WriteID: OpenWrite] = [:]
+    var transactions = TransactionQueue()
+    /// On-disconnect requests without an answer.
+    var onDisconnectRequests: [OnDisconnectID: OnDisconnectRequest] = [:]
+    /// What the server has promised to write when the connection is lost.
+    var onDisconnectTree = OnDisconnectTree()
+    /// Reads that the server was asked for.
+    var gets: [CallID: ListenTarget] = [:]
+    /// The observers, told of nothing, that keep a listen alive for `keepSynced`.
+    var keptSynced: [ListenTarget: ObserverID] = [:]
+
+    /// Makes a client that has done nothing yet.
+    package init(_ options: SyncOptions) {
+        isStored = options.isStored
+        link = Link(address: options.address, agent: options.agent, seed: options.seed)
+        tree = SyncTree(isStored: options.isStored)
+    }
+
+    /// Applies one input and appends what the shell must now do, in order.
+    ///
+    /// Pure: equal state, `input` and `now` give equal effects.
+    package func step(_ input: Input, now: Timestamp, effects: inout [Effect]) {
+        self.now = now
+        take(input)
+        while !link.news.isEmpty {
+            let batch = link.news
+            link.news = []
+            for news in batch { take(news) }
+        }
+        effects += self.effects
+        self.effects = []
+    }
+
+    private func take(_ input: Input) {
+        let (tree, now) = (tree, now)
+        switch input {
+        case .call(let call): take(call)
+        case .opened(let socket): withLink { $0.opened(socket, now: now) }
+        case .received(let socket, let frame):
+            withLink { $0.received(socket, frame, now: now) { tree.hash($0) } }
+        case .closed(let socket, let reason):
+            withLink { $0.closed(socket, reason: reason, now: now) }
+        case .tokenFetched(let answer):
+            withLink { $0.tokenFetched(answer, now: now) { tree.hash($0) } }
+        case .credentialChanged(let token, let account): changeCredential(token, account)
+        case .woke: withLink { $0.woke(now: now) }
+        case .restored(let state): restore(state)
+        }
+    }
+}
+
+// MARK: The parts
+
+extension SyncClient {
+    /// Lets the link do something, and takes what the shell must do for it. Its news waits in the link.
+    func withLink(_ body: (inout Link) -> Void) {
+        body(&link)
+        effects += link.effects
+        link.effects = []
+    }
+
+    /// Lets the tree do something: what follows is stored, told and passed to the link.
+    func withTree(_ body: (SyncTree, inout TreeOutput) -> Void) {
+        var output = TreeOutput()
+        body(tree, &output)
+        for change in output.stored { effects.append(.store(change)) }
+        tell(output.events)
+        for change in output.listens { pass(change) }
+    }
+
+    /// Tells observers. Those of the client itself are told of nothing, and gone when the server refuses.
+    func tell(_ events: [(observer: ObserverID, event: ObservedEvent)]) {
+        for (observer, event) in events {
+            if observer < SyncClient.firstInnerObserver {
+                effects.append(.tell(observer, event))
+            } else if let kept = keptSynced.first(where: { $0.value == observer }) {
+                keptSynced[kept.key] = nil
+            }
+        }
+    }
+
+    private func pass(_ change: ListenChange) {
+        let now = now
+        switch change {
+        case .start(let target, let tag):
+            let hash = tree.hash(target)
+            withLink { $0.listen(target, tag: tag, hash: hash, now: now) }
+        case .stop(let target, let tag):
+            withLink { $0.unlisten(target, tag: tag, now: now) }
+        }
+    }
+
+    /// Keeps something on disk, if there is one.
+    func store(_ change: StoreChange) {
+        if isStored { effects.append(.store(change)) }
+    }
+
+    /// Tells a call its outcome, if somebody waits for it.
+    func finish(_ call: CallID?, _ outcome: Outcome) {
+        if let call { effects.append(.finish(call, outcome)) }
+    }
+}
+
+// MARK: Names
+
+extension SyncClient {
+    /// Observers of the client itself have names from here on; those of the app are counted up from 1.
+    static let firstInnerObserver = ObserverID(1 << 63)
+
+    func nextInnerObserver() -> ObserverID {
+        lastInnerObserver = ObserverID(lastInnerObserver.value + 1)
+        return lastInnerObserver
+    }
+
+    func nextWriteID() -> WriteID {
+        lastWriteID = WriteID(lastWriteID.value + 1)
+        return lastWriteID
+    }
+
+    /// Later writes have greater numbers than this one.
+    func skipWriteIDs(through id: WriteID) {
+        lastWriteID = max(lastWriteID, id)
+    }
+
+    func nextOnDisconnectID() -> OnDisconnectID {
+        lastOnDisconnectID += 1
+        return OnDisconnectID(value: lastOnDisconnectID)
+    }
+
+    /// The server's time, as far as is known.
+    var serverTime: Timestamp {
+        Timestamp(milliseconds: now.milliseconds + serverTimeOffset)
+    }
+}
