@@ -13,7 +13,7 @@ FROM swift:6.3-bookworm AS builder
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         libwebsockets-dev libwebsockets-evlib-uv libssl-dev libuv1-dev zlib1g-dev \
-        libcurl4-openssl-dev libargon2-dev pkg-config \
+        libcurl4-openssl-dev libargon2-dev libsqlite3-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # The dependencies first: they change less often than the sources, and stay in a layer of their own.

@@ -30,8 +30,12 @@ func tests(
 
 let package = Package(
     name: "hearth",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .executable(name: "hearth", targets: ["hearth"])
+        .executable(name: "hearth", targets: ["hearth"]),
+        .library(name: "HearthCore", targets: ["HearthCore"]),
+        .library(name: "HearthDatabase", targets: ["HearthDatabase"]),
+        .library(name: "HearthAuth", targets: ["HearthAuth"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -54,6 +58,11 @@ let package = Package(
             name: "CCurl",
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])],
+        ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])],
         ),
 
         .target(
@@ -151,6 +160,36 @@ let package = Package(
             dependencies: ["JSONTree", "Queries", "WireProtocol"],
             swiftSettings: pure,
         ),
+        .target(
+            name: "DiskCache",
+            dependencies: ["JSONTree", "Queries", "WireProtocol", "SyncCore", "CSQLite"],
+            swiftSettings: strict,
+        ),
+        .target(name: "CClientTransport", dependencies: ["CLibwebsockets"]),
+        .target(
+            name: "ClientTransport",
+            dependencies: [
+                .target(name: "CClientTransport", condition: .when(platforms: [.linux]))
+            ],
+            swiftSettings: strict,
+        ),
+        .target(name: "HearthCore", swiftSettings: strict),
+        .target(
+            name: "HearthDatabase",
+            dependencies: [
+                "JSONTree", "Queries", "WireProtocol", "SyncCore", "DiskCache", "ClientTransport",
+                "HearthCore",
+            ],
+            swiftSettings: strict,
+        ),
+        .target(
+            name: "HearthAuth",
+            dependencies: [
+                "HearthCore",
+                .target(name: "HTTPClient", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict,
+        ),
 
         .executableTarget(
             name: "hearth",
@@ -165,7 +204,8 @@ let package = Package(
             name: "bench",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WriteAheadLog", "DatabaseCore",
-                "WireProtocol", "Tokens", "Passwords", "Accounts", "IdentityToolkit",
+                "WireProtocol", "Tokens", "Passwords", "Accounts", "IdentityToolkit", "SyncCore",
+                "HearthDatabase", "HearthCore",
             ],
             swiftSettings: strict,
         ),
@@ -226,6 +266,25 @@ let package = Package(
         tests(of: "AccountCommands", "DataCommands", "Files", "JSONTree"),
         tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
         tests(of: "SyncCore", "JSONTree", "Queries", "WireProtocol", exclude: ["Scenarios"]),
+        tests(of: "DiskCache", "JSONTree", "Queries", "WireProtocol", "SyncCore"),
+        tests(of: "ClientTransport"),
+        tests(
+            of: "HearthDatabase",
+            "ClientTransport",
+            "DiskCache",
+            "HearthCore",
+            "JSONTree",
+            "Queries",
+            "SyncCore",
+            "WireProtocol"
+        ),
+        tests(of: "HearthAuth", "HearthCore", "HearthDatabase"),
+        // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
+        .testTarget(
+            name: "TutorialTests",
+            dependencies: ["HearthDatabase", "TestSupport"],
+            swiftSettings: [.swiftLanguageMode(.v5)],
+        ),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

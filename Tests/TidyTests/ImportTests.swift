@@ -31,6 +31,21 @@ private let arrows: [String: Set<String>] = [
         "DatabaseCore", "WriteAheadLog", "Synchronization", "SyncCore",
     ],
     "SyncCore": ["JSONTree", "Queries", "WireProtocol"],
+    "DiskCache": [
+        "JSONTree", "WireProtocol", "SyncCore", "CSQLite", "Foundation", "Synchronization",
+    ],
+    "ClientTransport": [
+        "CClientTransport", "Glibc", "Synchronization", "Dispatch", "Foundation", "Security",
+    ],
+    "HearthCore": ["Foundation", "Dispatch", "Synchronization"],
+    "HearthDatabase": [
+        "JSONTree", "Queries", "WireProtocol", "SyncCore", "DiskCache", "ClientTransport",
+        "HearthCore", "Foundation", "Dispatch", "Synchronization",
+    ],
+    "HearthAuth": [
+        "HearthCore", "HTTPClient", "Foundation", "FoundationNetworking", "Dispatch",
+        "Synchronization",
+    ],
     "Files": ["Glibc"],
     "Gzip": ["CZlib"],
     "HTTPClient": ["CCurl"],
@@ -44,7 +59,8 @@ private let arrows: [String: Set<String>] = [
     ],
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
-        "Tokens", "Passwords", "Accounts", "IdentityToolkit", "Glibc",
+        "Tokens", "Passwords", "Accounts", "IdentityToolkit", "Glibc", "SyncCore",
+        "HearthDatabase", "HearthCore", "Dispatch",
     ],
 ]
 
@@ -57,7 +73,8 @@ private let exceptions: [String: Set<String>] = [
 
 /// Targets of C, which import no module.
 private let targetsOfC: Set<String> = [
-    "CLibwebsockets", "COpenSSL", "CArgon2", "CCurl", "CZlib", "CTransport",
+    "CLibwebsockets", "COpenSSL", "CArgon2", "CCurl", "CZlib", "CTransport", "CSQLite",
+    "CClientTransport",
 ]
 
 @Suite("imports")

@@ -1,0 +1,111 @@
+public import Foundation
+
+/// What a code from a letter is for.
+public enum ActionCodeOperation: Int, Sendable {
+    /// Something that this version does not know.
+    case unknown = 0
+    /// Setting a new password.
+    case passwordReset = 1
+    /// Verifying an address.
+    case verifyEmail = 2
+    /// Taking back an address that was changed.
+    case recoverEmail = 3
+    /// Signing in.
+    case emailLink = 4
+    /// Verifying a new address and changing to it.
+    case verifyAndChangeEmail = 5
+    /// Taking back a second factor.
+    case revertSecondFactorAddition = 6
+
+    init(requestType: String?) {
+        self =
+            switch requestType {
+            case "PASSWORD_RESET": .passwordReset
+            case "VERIFY_EMAIL": .verifyEmail
+            case "RECOVER_EMAIL": .recoverEmail
+            case "EMAIL_SIGNIN": .emailLink
+            case "VERIFY_AND_CHANGE_EMAIL": .verifyAndChangeEmail
+            case "REVERT_SECOND_FACTOR_ADDITION": .revertSecondFactorAddition
+            case _: .unknown
+            }
+    }
+}
+
+/// What a code from a letter does when it is applied.
+public struct ActionCodeInfo: Sendable, Equatable {
+    /// What it is for.
+    public let operation: ActionCodeOperation
+    /// The address it is about; the new one, where an address changes.
+    public let email: String
+    /// The address before, where an address changes.
+    public let previousEmail: String?
+}
+
+/// Where the link of a letter goes on to.
+public final class ActionCodeSettings {
+    /// The page or app that is opened in the end.
+    public var url: URL?
+    /// Whether the app takes the code itself; links to sign in want true.
+    public var handleCodeInApp = false
+
+    /// Settings with no place to go on to.
+    public init() {}
+
+    /// As members of a request.
+    var members: [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        if let url { members["continueUrl"] = .text(url.absoluteString) }
+        if handleCodeInApp { members["canHandleCodeInApp"] = .bool(true) }
+        return members
+    }
+}
+
+/// The parts of a link from a letter.
+public struct ActionCodeURL: Sendable {
+    /// What it is for.
+    public let operation: ActionCodeOperation
+    /// The code. Whoever has it can use it.
+    public let code: String?
+    /// Where it goes on to.
+    public let continueURL: URL?
+    /// Language of the page.
+    public let languageCode: String?
+    /// `key` of the app that asked for it.
+    public let apiKey: String?
+
+    /// Reads a link, also one that stands in the `link` of another; nil when it is none.
+    public init?(link: String) {
+        guard let items = Self.items(link, depth: 0) else { return nil }
+        code = items["oobCode"]
+        apiKey = items["apiKey"]
+        languageCode = items["lang"]
+        continueURL = items["continueUrl"].flatMap { URL(string: $0) }
+        operation =
+            switch items["mode"] {
+            case "resetPassword": .passwordReset
+            case "verifyEmail": .verifyEmail
+            case "recoverEmail": .recoverEmail
+            case "signIn": .emailLink
+            case "verifyAndChangeEmail": .verifyAndChangeEmail
+            case "revertSecondFactorAddition": .revertSecondFactorAddition
+            case _: .unknown
+            }
+    }
+
+    /// The query of a link, or of the link in it; `depth` links were opened so far, 3 at most.
+    private static func items(_ link: String, depth: Int) -> [String: String]? {
+        guard depth < 3, let parts = URLComponents(string: link), parts.scheme != nil else {
+            return nil
+        }
+        let pairs = (parts.queryItems ?? []).compactMap { item in item.value.map { (item.name, $0) }
+        }
+        let items = Dictionary(pairs) { first, _ in first }
+        if items["oobCode"] != nil { return items }
+        for name in ["link", "deep_link_id"] {
+            if let inner = items[name], let found = self.items(inner, depth: depth + 1) {
+                return found
+            }
+        }
+        return items
+    }
+}

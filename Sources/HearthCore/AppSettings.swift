@@ -1,0 +1,168 @@
+import Foundation
+
+/// Options that were checked, with the defaults filled in.
+package struct AppSettings: Equatable, Sendable {
+    /// Address of the database as it was given, with `http` or `https`.
+    package let databaseURL: String
+
+    /// Name of the database.
+    package let databaseName: String
+
+    /// `https://db.example.com`: scheme, host and port of the accounts, without a slash at the end; a path is kept.
+    package let accountsURL: String
+
+    /// `key` of requests to accounts, never empty.
+    package let apiKey: String
+
+    package let projectID: String?
+
+    /// PEM file; nil: the system's authorities.
+    package let authorityFile: String?
+
+    /// Folder of this app alone; it may not be there yet.
+    package let folder: String
+
+    package let persistsUser: Bool
+
+    /// The file that says who is signed in.
+    package var savedUserFile: String { "\(folder)/signed-in-user.json" }
+
+    /// `User-Agent`.
+    package let agent: String
+
+    static let defaultURL = "http://localhost:9000"
+    static let defaultDatabaseName = "default"
+
+    /// Checks `options` for the app `name`.
+    ///
+    /// - Throws: What is wrong with the first bad option.
+    package init(
+        _ options: HearthOptions,
+        appName: String,
+        environment: [String: String],
+    ) throws(HearthAppError) {
+        let (option, text) = Self.address(options, environment)
+        let database = try Self.url(text, option: option)
+        databaseURL = database.text
+        databaseName = try Self.name(options, database.components)
+        if let accounts = options.accountsURL {
+            accountsURL = Self.server(try Self.url(accounts, option: "accountsURL").components)
+        } else {
+            var origin = database.components
+            origin.path = ""
+            accountsURL = Self.server(origin)
+        }
+        let key = options.apiKey ?? ""
+        apiKey = key.isEmpty ? "hearth" : key
+        projectID = options.projectID
+        authorityFile = options.authorityFile
+        persistsUser = options.persistsUser
+        agent = options.agent ?? "hearth-swift"
+        folder = options.cacheFolder ?? Self.folder(of: appName, environment)
+        if let file = authorityFile, !FileManager.default.isReadableFile(atPath: file) {
+            throw .unreadableAuthorityFile(file)
+        }
+    }
+
+    private static func address(
+        _ options: HearthOptions,
+        _ environment: [String: String],
+    ) -> (option: String, text: String) {
+        if let url = options.databaseURL { return ("databaseURL", url) }
+        if let url = environment["HEARTH_URL"], !url.isEmpty { return ("HEARTH_URL", url) }
+        return ("databaseURL", defaultURL)
+    }
+
+    /// The parts of an address; the texts of refusals never have a password that stands in it.
+    private static func url(
+        _ text: String,
+        option: String,
+    ) throws(HearthAppError) -> (text: String, components: URLComponents) {
+        guard var components = URLComponents(string: text) else {
+            throw .invalidURL(option: option, reason: "it cannot be read")
+        }
+        guard components.user == nil, components.password == nil else {
+            throw .invalidURL(option: option, reason: "it has a user or a password")
+        }
+        switch components.scheme?.lowercased() {
+        case "http", "ws": components.scheme = "http"
+        case "https", "wss": components.scheme = "https"
+        default:
+            throw .invalidURL(option: option, reason: "it begins with neither http:// nor https://")
+        }
+        guard let host = components.host, !host.isEmpty else {
+            throw .invalidURL(option: option, reason: "it has no host")
+        }
+        if let port = components.port, !(1...65535).contains(port) {
+            throw .invalidURL(option: option, reason: "its port is not in 1...65535")
+        }
+        guard let whole = components.string else {
+            throw .invalidURL(option: option, reason: "it cannot be read")
+        }
+        return (whole, components)
+    }
+
+    private static func server(_ components: URLComponents) -> String {
+        var components = components
+        components.query = nil
+        components.fragment = nil
+        while components.path.hasSuffix("/") { components.path.removeLast() }
+        return components.string ?? defaultURL
+    }
+
+    private static func name(
+        _ options: HearthOptions,
+        _ url: URLComponents,
+    ) throws(HearthAppError) -> String {
+        let asked = url.queryItems?.first { $0.name == "ns" }?.value
+        let name =
+            options.databaseName ?? asked ?? hostedName(url.host ?? "") ?? defaultDatabaseName
+        let isGood = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isGood, (1...64).contains(name.utf8.count) else { throw .invalidDatabaseName(name) }
+        return name
+    }
+
+    /// The database that a host of the hosted service names.
+    private static func hostedName(_ host: String) -> String? {
+        let host = host.lowercased()
+        guard host.hasSuffix(".firebaseio.com") || host.hasSuffix(".firebasedatabase.app") else {
+            return nil
+        }
+        return host.split(separator: ".").first.map { String($0) }
+    }
+
+    /// `~/.local/state/hearth/PROGRAM/APP`, or below Application Support.
+    private static func folder(of appName: String, _ environment: [String: String]) -> String {
+        let program = (CommandLine.arguments.first ?? "app").split(separator: "/").last ?? "app"
+        // No name that is escaped has a plus sign.
+        let app = appName == HearthApp.defaultName ? "+default" : escaped(appName)
+        let place = "hearth/\(escaped(String(program)))/\(app)"
+        #if canImport(Darwin)
+            let support = FileManager.default.urls(
+                for: .applicationSupportDirectory,
+                in: .userDomainMask
+            )
+            return (support.first?.path ?? NSTemporaryDirectory()) + "/" + place
+        #else
+            if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+                return "\(state)/\(place)"
+            }
+            return "\(environment["HOME"] ?? NSHomeDirectory())/.local/state/\(place)"
+        #endif
+    }
+
+    /// A name of a folder that no other name has, also where capitals do not tell files apart.
+    private static func escaped(_ name: String) -> String {
+        let kept = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789-_")
+        let text = name.addingPercentEncoding(withAllowedCharacters: kept) ?? "app"
+        // A longer name than a file can have.
+        return String(text.utf8.count <= 200 ? text[...] : text.prefix(180) + "~\(text.utf8.count)")
+    }
+}

@@ -1,0 +1,154 @@
+import ClientTransport
+import DiskCache
+import Foundation
+import HearthCore
+import JSONTree
+import Queries
+import SyncCore
+import Synchronization
+
+/// The serial queue that owns the client of one database: calls go in, effects are performed.
+///
+/// A call hops onto the queue once; what one step tells the app hops once more, in one block, onto the
+/// callback queue.
+///
+/// `@unchecked`: the properties of `state` are touched on `queue` alone; all else is constant and `Sendable`.
+final class SyncQueue: @unchecked Sendable {
+    let setup: DatabaseSetup
+    let queue: DispatchQueue
+    let transport: any ClientTransport
+    let credentials: any TokenSource
+    let observers = Mutex(ObserverTable())
+    private let pushIDs: Mutex<PushIDGenerator>
+    /// Milliseconds that the server's clock is ahead.
+    let serverTimeOffset = Atomic<Int64>(0)
+    private let callCount = Atomic<UInt64>(0)
+    let state = State()
+
+    /// What belongs to the queue.
+    final class State {
+        var client: SyncClient?
+        var isClosed = false
+        /// Inputs that effects led to, taken before the next call.
+        var inputs: [Input] = []
+        var effects: [Effect] = []
+        var sockets: [SocketID: any ClientSocket] = [:]
+        var pending: [CallID: PendingCall] = [:]
+        /// What the app is told of this step, in order.
+        var deliveries: [@Sendable () -> Void] = []
+        var timer: (any DispatchSourceTimer)?
+        var cache: DiskCache?
+        /// What this step changes of what the cache keeps.
+        var changes: [StoreChange] = []
+    }
+
+    init(
+        _ setup: DatabaseSetup,
+        transport: any ClientTransport,
+        credentials: any TokenSource,
+        seed: UInt64 = .random(in: .min ... .max),
+    ) {
+        self.setup = setup
+        self.transport = transport
+        self.credentials = credentials
+        queue = DispatchQueue(label: "hearth.database", qos: .userInitiated)
+        pushIDs = Mutex(PushIDGenerator(seed: seed))
+    }
+
+    /// The system's time when the process first asked, and how much of it has passed since.
+    ///
+    /// Set clocks change nothing: timers and the server's offset go on from the same count.
+    static var now: Timestamp {
+        let passed = anchor.instant.duration(to: .now) / .milliseconds(1)
+        return Timestamp(milliseconds: anchor.milliseconds + Int64(passed))
+    }
+
+    private static let anchor = (
+        milliseconds: Int64(Date().timeIntervalSince1970 * 1_000), instant: ContinuousClock.now
+    )
+
+    /// A key that sorts behind all that were made before.
+    func nextPushID() -> Key {
+        let offset = serverTimeOffset.load(ordering: .relaxed)
+        let now = Timestamp(milliseconds: Self.now.milliseconds + offset)
+        return pushIDs.withLock { $0.next(now: now) }
+    }
+}
+
+// MARK: Calls, from any thread
+
+extension SyncQueue {
+    /// Asks for something that nobody waits for.
+    func call(_ call: Call) {
+        queue.async { self.take(.call(call)) }
+    }
+
+    /// Asks for something and tells its outcome exactly once.
+    func call(_ pending: PendingCall, _ make: @escaping @Sendable (CallID) -> Call) {
+        let id = CallID(callCount.add(1, ordering: .relaxed).newValue)
+        queue.async {
+            if self.state.isClosed {
+                self.deliver(pending.route) { pending.finish(.failure(.closed)) }
+                return self.flush()
+            }
+            self.state.pending[id] = pending
+            self.take(.call(make(id)))
+        }
+    }
+
+    /// Adds an observer.
+    func observe(_ entry: ObserverEntry) {
+        observers.withLock { $0.insert(entry) }
+        let observer = Observer(id: entry.id, target: entry.place.target, kinds: entry.kinds)
+        queue.async {
+            if self.state.isClosed { return self.end(entry) }
+            // Removed before it began: nobody is to hear of it.
+            guard self.observers.withLock({ $0[entry.id] != nil }) else { return }
+            self.take(.call(.observe(observer)))
+        }
+    }
+
+    /// Removes an observer if `place` means it; it is told nothing from now on.
+    func removeObserver(_ id: ObserverID, at place: QueryPlace) {
+        let entry = observers.withLock { observers -> ObserverEntry? in
+            guard let entry = observers[id], entry.isMeant(by: place) else { return nil }
+            observers.remove(id)
+            return entry
+        }
+        guard let entry else { return }
+        entry.remove()
+        call(.stopObserving(id))
+    }
+
+    /// Removes the observers that `place` means, but not those of streams and async functions.
+    func removeObservers(at place: QueryPlace) {
+        let ids = observers.withLock { observers in
+            observers.meant(by: place).filter { $0.route == .callbackQueue }.map(\.id)
+        }
+        for id in ids { removeObserver(id, at: place) }
+    }
+
+    /// Calls a function of the app on its callback queue, behind all that was called before.
+    func tellApp(_ tell: @escaping @Sendable () -> Void) {
+        queue.async {
+            self.deliver(.callbackQueue, tell)
+            self.flush()
+        }
+    }
+
+    /// How many observers a query has; for tests.
+    func observerCount(at query: DatabaseQuery) -> Int {
+        guard case .success(let place) = query.place else { return 0 }
+        return observers.withLock { $0.meant(by: place).count }
+    }
+
+    /// Waits until all calls made before have been taken; for tests, never on the callback queue.
+    func drain() {
+        queue.sync {}
+    }
+
+    /// Closes the connection for good; whoever waits is told so.
+    func close() {
+        queue.async { self.closeForGood() }
+    }
+}

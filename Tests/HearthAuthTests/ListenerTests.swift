@@ -1,0 +1,187 @@
+import Dispatch
+import Foundation
+import HearthAuth
+import HearthCore
+import Synchronization
+import Testing
+
+@Suite("listeners")
+struct ListenerTests {
+    private let server: ScriptedServer
+    private let mine: TestApp
+    private var auth: Auth { mine.auth }
+
+    init() throws {
+        let accounts = ScriptedAccounts()
+        server = try ScriptedServer { accounts.reply($0) }
+        mine = try TestApp(server.url)
+    }
+
+    @Test("hear of each sign-in and sign-out once, in order, before completions, on the queue")
+    func order() async throws {
+        let told = Record<String>()
+        let key = DispatchSpecificKey<Bool>()
+        mine.queue.setSpecific(key: key, value: true)
+        let auth = auth
+        func tell(_ text: String) {
+            told.add(DispatchQueue.getSpecific(key: key) == true ? text : "\(text) elsewhere")
+        }
+        auth.addStateDidChangeListener { same, user in
+            tell("1 \(user?.uid ?? "nobody") \(same === auth)")
+        }
+        auth.addStateDidChangeListener { _, user in tell("2 \(user?.uid ?? "nobody")") }
+        auth.signIn(withEmail: "ann@example.com", password: "secret1") { result, _ in
+            tell("in \(result?.user.uid ?? "nobody")")
+        }
+        #expect(
+            await told.first(5) == ["1 nobody true", "2 nobody", "1 ann true", "2 ann", "in ann"]
+        )
+        // The same user once more is no news.
+        try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        try auth.signOut()
+        try auth.signOut()
+        mine.queue.sync {}
+        #expect(told.values.dropFirst(5) == ["1 nobody true", "2 nobody"])
+    }
+
+    @Test("are called on the main queue if nothing else is said")
+    func mainQueue() async throws {
+        let told = Record<Bool>()
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        auth.callbackQueue = .main
+        auth.addStateDidChangeListener { _, _ in
+            told.add(DispatchQueue.getSpecific(key: key) == true)
+        }
+        auth.signInAnonymously { _, _ in told.add(DispatchQueue.getSpecific(key: key) == true) }
+        #expect(await told.first(3) == [true, true, true])
+    }
+
+    @Test("that were removed are not called again, even for what is on its way")
+    func removal() async throws {
+        let told = Record<String>()
+        mine.queue.suspend()
+        let first = auth.addStateDidChangeListener { _, _ in told.add("first") }
+        let second = auth.addIDTokenDidChangeListener { _, user in
+            told.add("second \(user?.uid ?? "")")
+        }
+        auth.removeStateDidChangeListener(first)
+        mine.queue.resume()
+        mine.queue.sync {}
+        #expect(told.values == ["second "])
+        try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        mine.queue.sync {}
+        auth.removeIDTokenDidChangeListener(second)
+        try auth.signOut()
+        mine.queue.sync {}
+        #expect(told.values == ["second ", "second ann"])
+    }
+
+    @Test("may remove others and sign out from inside")
+    func inside() async throws {
+        let told = Record<String>()
+        let auth = auth
+        let handle = Mutex<AuthStateDidChangeListenerHandle?>(nil)
+        auth.addStateDidChangeListener { auth, user in
+            told.add("1 \(user?.uid ?? "nobody")")
+            guard user != nil else { return }
+            if let handle = handle.withLock({ $0 }) { auth.removeStateDidChangeListener(handle) }
+            do {
+                try auth.signOut()
+            } catch {
+                told.add("\(error)")
+            }
+        }
+        let other = auth.addStateDidChangeListener { _, user in
+            told.add("2 \(user?.uid ?? "nobody")")
+        }
+        handle.withLock { $0 = other }
+        auth.signInAnonymously(completion: nil)
+        #expect(await told.first(4) == ["1 nobody", "2 nobody", "1 ann", "1 nobody"])
+        #expect(auth.currentUser == nil)
+    }
+
+    private func name(_ next: User??) -> String {
+        switch next {
+        case .none: "end"
+        case .some(let user): user?.uid ?? "nobody"
+        }
+    }
+
+    @Test("are streams as well, which end with the app")
+    func streams() async throws {
+        var states = auth.stateChanges.makeAsyncIterator()
+        var tokens = auth.idTokenChanges.makeAsyncIterator()
+        #expect(name(await states.next()) == "nobody")
+        #expect(name(await tokens.next()) == "nobody")
+        let user = try await auth.signIn(withEmail: "ann@example.com", password: "secret1").user
+        #expect(name(await states.next()) == "ann")
+        #expect(name(await tokens.next()) == "ann")
+        _ = try await user.getIDToken(forcingRefresh: true)
+        #expect(name(await tokens.next()) == "ann")
+        try auth.signOut()
+        #expect(name(await states.next()) == "nobody")
+        #expect(name(await tokens.next()) == "nobody")
+        await mine.app.delete()
+        #expect(name(await states.next()) == "end")
+        #expect(name(await tokens.next()) == "end")
+        var late = auth.authStateChanges.makeAsyncIterator()
+        #expect(name(await late.next()) == "nobody")
+        #expect(name(await late.next()) == "end")
+    }
+
+    @Test("of the database hear of a sign-out before it returns")
+    func credentials() async throws {
+        let told = Record<String>()
+        mine.app.credentials.onCredentialChange { token, account in
+            told.add("\(account ?? "nobody") \(token != nil)")
+        }
+        #expect(told.values == ["nobody false"])
+        try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        #expect(told.values == ["nobody false", "ann true"])
+        try auth.signOut()
+        #expect(told.values == ["nobody false", "ann true", "nobody false"])
+    }
+
+    @Test("and completions are left alone by a deleted app, where nobody can be signed in")
+    func deleted() async throws {
+        let told = Record<String>()
+        try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        auth.addStateDidChangeListener { _, user in told.add(user?.uid ?? "nobody") }
+        #expect(await told.first(1) == ["ann"])
+        #expect(await mine.app.delete())
+        #expect(await mine.app.delete() == false)
+        #expect(auth.currentUser == nil)
+        #expect(
+            await refusal { () async throws in
+                try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+            } == .internalError
+        )
+        mine.queue.sync {}
+        #expect(told.values == ["ann"])
+    }
+
+    @Test("and completions are each called once under many calls at a time")
+    func exactlyOnce() async throws {
+        let told = Record<Int>()
+        let auth = auth
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    switch number % 4 {
+                    case 0: auth.signInAnonymously { _, _ in told.add(number) }
+                    case 1:
+                        auth.signIn(withEmail: "a@example.com", password: "") { _, _ in
+                            told.add(number)
+                        }
+                    case 2: auth.sendPasswordReset(withEmail: "") { _ in told.add(number) }
+                    case _: auth.fetchSignInMethods(forEmail: "a") { _, _ in told.add(number) }
+                    }
+                }
+            }
+        }
+        #expect(await told.first(40).sorted() == Array(0..<40))
+        mine.queue.sync {}
+        #expect(told.values.count == 40)
+    }
+}
