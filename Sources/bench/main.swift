@@ -8,6 +8,7 @@ let benches: [(name: String, run: (Figures) throws -> Void)] = [
     ("engine", benchEngine),
     ("judging", benchJudging),
     ("accounts", benchAccounts),
+    ("client", benchClient),
     ("write-ahead-log", WriteAheadLogBench.run),
 ]
 
