@@ -22,6 +22,9 @@ package enum SyncLimits {
     package static let messageByteCount = 256 * 1024 * 1024
     /// Bytes of one write. Source: wire protocol, section 14.
     package static let writeByteCount = 16 * 1024 * 1024
+    /// Bytes of writes without an answer from which on the next are held back; a write of any size is
+    /// sent when there are fewer.
+    package static let unansweredWriteByteCount = 8 * 1024 * 1024
     /// Milliseconds without a frame from the server, while an answer of it is due, after which it
     /// is asked for a pong.
     package static let pingAfter: Int64 = 15_000

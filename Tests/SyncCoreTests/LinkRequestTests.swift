@@ -87,6 +87,36 @@ func otherWrites() throws {
     )
 }
 
+@Test("writes are held back while much waits for an answer, and go out in order as answers come")
+func heldWrites() throws {
+    var driver = connected()
+    let text = String(repeating: "x", count: 1_000_000)
+    func sent() -> [Int64] { driver.takeSent().map(\.number) }
+    driver.step { link, now in
+        for id in 1...12 {
+            let body = LinkWrite.Body.put(WriteTarget(path: .root), Draft(Node(string: text)))
+            let hash = id == 2 || id == 12 ? "h=" : nil
+            link.write(LinkWrite(id: WriteID(Int64(id)), body: body, hash: hash), now: now)
+        }
+        link.cancelWrite(WriteID(10))
+    }
+    // Nine of a million bytes are the first that pass 8 MiB.
+    #expect(sent() == Array(2...10))
+    driver.receive(.reply(2, .ok))
+    #expect(sent() == [11])
+    _ = driver.take()
+    // Of the two with a hash the one that was sent fails, the other waits for the next connection.
+    driver.close()
+    #expect(driver.take().filter { $0.hasPrefix("written") } == ["written 2 disconnected"])
+    driver.connect()
+    let again = driver.takeSent()
+    #expect(again.count == 9)
+    for request in again { driver.receive(.reply(request.number, .ok)) }
+    let log = driver.take().filter { $0.hasPrefix("written") }
+    #expect(log == [3, 4, 5, 6, 7, 8, 9, 11, 12].map { "written \($0) ok" })
+    #expect(driver.link.writes.isEmpty)
+}
+
 @Test("a write that no server would take is refused without being sent")
 func tooLongWrite() throws {
     var driver = connected()

@@ -68,6 +68,7 @@ extension Link {
             self.greeted = nil
         }
         requests.removeAll()
+        window = WriteWindow()
         credentials.told = nil
         if state.isConnected {
             failHashedWrites()
@@ -79,13 +80,15 @@ extension Link {
         state = .waiting(until: now)
     }
 
-    /// Whether the server has carried out writes that are not sent twice will never be known.
+    /// Whether the server has carried out writes that are not sent twice will never be known. Those that were
+    /// not sent yet wait for the next connection.
     private mutating func failHashedWrites() {
-        let hashed = writes.values.filter { $0.write.hash != nil }
+        let hashed = writes.values.filter { $0.write.hash != nil && $0.isSent }
         for pending in hashed.sorted(by: { $0.sequence < $1.sequence }) {
             writes[pending.write.id] = nil
             news.append(.written(pending.write.id, .disconnected))
         }
+        for id in writes.keys { writes[id]?.isSent = false }
     }
 
     /// Asks to be woken at the earliest deadline, unless an earlier wake-up is to come anyway.

@@ -29,7 +29,18 @@ extension Link {
         }
         traffic.sent(byteCount: text.count, isFirst: requests.isEmpty, now: now)
         requests[requestCount] = request
+        if case .write = request { window.sent(requestCount, byteCount: text.count) }
         transmit(frames)
+    }
+
+    /// Sends the writes that are next, as far as there is room for them.
+    mutating func sendWrites(_ now: Timestamp) {
+        while let id = window.next() {
+            // It may have been cancelled.
+            guard let pending = writes[id] else { continue }
+            writes[id]?.isSent = true
+            send(pending.action, for: .write(id), now)
+        }
     }
 
     /// Hands frames to the socket in use.
@@ -66,8 +77,9 @@ extension Link {
         news.append(.connected(serverTimeOffset: serverTimeOffset))
         for listen in listens.inOrder { send(listen, hashes(listen.target), now) }
         for pending in writes.values.sorted(by: { $0.sequence < $1.sequence }) {
-            send(pending.action, for: .write(pending.write.id), now)
+            window.append(pending.write.id)
         }
+        sendWrites(now)
         for (id, pending) in onDisconnects.sorted(by: { $0.value.sequence < $1.value.sequence }) {
             send(pending.action, for: .onDisconnect(id), now)
         }
@@ -191,9 +203,16 @@ extension Link {
             }
             news.append(.listening(listen.target, tag: listen.tag))
         case .stats, .unlisten, .listen, .write, .get, .onDisconnect:
+            if case .write = request { writeAnswered(number, now) }
             if reply.isOK { return settle(request, nil) }
             settle(request, .refused(status: reply.status, message: reply.text))
         }
+    }
+
+    /// A write was answered: there is room for the next.
+    private mutating func writeAnswered(_ number: Int64, _ now: Timestamp) {
+        window.answered(number)
+        sendWrites(now)
     }
 
     private mutating func tellMissingIndex(_ target: ListenTarget) {

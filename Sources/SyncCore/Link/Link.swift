@@ -46,6 +46,7 @@ struct Link {
     /// find nothing.
     var requests: [Int64: SentRequest] = [:]
     var requestCount: Int64 = 0
+    var window = WriteWindow()
     /// When the server said hello.
     var greeted: Timestamp?
     /// Milliseconds that the server's clock is ahead of ours.
@@ -132,14 +133,18 @@ extension Link {
         schedule(now)
     }
 
-    /// Sends a write, and again after each lost connection until it is answered.
+    /// Sends a write, and again after each lost connection until it is answered. It is held back while
+    /// `SyncLimits.unansweredWriteByteCount` of others wait for their answers.
     ///
     /// One with a hash is sent once alone: when the connection is lost before the answer it fails.
     mutating func write(_ write: LinkWrite, now: Timestamp) {
         begin(now)
         let pending = PendingWrite(write: write, sequence: nextSequence())
         writes[write.id] = pending
-        if state.isConnected { send(pending.action, for: .write(write.id), now) }
+        if state.isConnected {
+            window.append(write.id)
+            sendWrites(now)
+        }
         schedule(now)
     }
 

@@ -18,6 +18,8 @@ enum SentRequest {
 struct PendingWrite {
     let write: LinkWrite
     let sequence: Int64
+    /// Whether it was sent on the connection in use.
+    var isSent = false
 
     /// The request that carries it.
     var action: ClientRequest.Action {
