@@ -109,8 +109,9 @@ public final class HearthApp: Sendable {
         if let app = app() { return app }
         do {
             let app = try make()
+            let isNamed = !(ProcessInfo.processInfo.environment["HEARTH_URL"] ?? "").isEmpty
             HearthConfiguration.shared.log(
-                .notice,
+                isNamed ? .debug : .notice,
                 "the default app was not configured and uses \(app.settings.databaseURL); call "
                     + "HearthApp.configure() or set HEARTH_URL"
             )
