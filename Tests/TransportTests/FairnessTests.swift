@@ -240,29 +240,31 @@ struct FairnessTests {
         #expect(onLoop { diary.most(of: "closed") } <= 64)
     }
 
+    // In a process of its own: the loop is one, and sockets of other tests take their share of its turns.
     @Test("jobs of other threads that take long leave room for sockets between them")
-    func jobs() throws {
-        let server = try TestServer()
-        let probe = try RawClient.webSocket(server.port)
-        server.wait { $0.webSockets.count == 1 }
-        let diary = Diary()
-        server.read { $0.observer = { diary.note($0) } }
-        let share = TurnLimits.share.nanoseconds
-        try holdingLoop {
-            for _ in 0..<20 {
-                EventLoop.shared.enqueue {
-                    diary.note("job")
-                    let end = monotonicNanoseconds() + share
-                    while monotonicNanoseconds() < end {}
+    func jobs() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            let probe = try RawClient.webSocket(server.port)
+            server.wait { $0.webSockets.count == 1 }
+            let diary = Diary()
+            server.read { $0.observer = { diary.note($0) } }
+            let share = TurnLimits.share.nanoseconds
+            try FairnessTests().holdingLoop {
+                for _ in 0..<20 {
+                    EventLoop.shared.enqueue {
+                        diary.note("job")
+                        let end = monotonicNanoseconds() + share
+                        while monotonicNanoseconds() < end {}
+                    }
                 }
+                try probe.sendText("probe")
             }
-            try probe.sendText("probe")
+            #expect(try probe.readFrame().text == "probe")
+            let before = onLoop { diary.count(of: "job", before: "received probe") }
+            #expect(try #require(before) <= 3)
+            #expect(onLoop { diary.most(of: "job") } == 1)
         }
-        #expect(try probe.readFrame().text == "probe")
-        let before = onLoop { diary.count(of: "job", before: "received probe") }
-        // Mostly one; on a crowded machine the kernel hands the bytes over some turns later.
-        #expect(try #require(before) <= 10)
-        #expect(onLoop { diary.most(of: "job") } == 1)
     }
 
     @Test("the greatest of the last minute is forgotten after it")
