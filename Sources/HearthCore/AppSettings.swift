@@ -116,26 +116,10 @@ package struct AppSettings: Equatable, Sendable {
     ) throws(HearthAppError) -> String {
         let asked = url.queryItems?.first { $0.name == "ns" }?.value
         let name =
-            options.databaseName ?? asked ?? hostedName(url.host ?? "") ?? defaultDatabaseName
-        let isGood = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard isGood, (1...64).contains(name.utf8.count) else { throw .invalidDatabaseName(name) }
+            options.databaseName ?? asked ?? DatabaseName.inHost(url.host ?? "")
+            ?? defaultDatabaseName
+        guard DatabaseName.isName(name) else { throw .invalidDatabaseName(name) }
         return name
-    }
-
-    /// The database that a host of the hosted service names.
-    private static func hostedName(_ host: String) -> String? {
-        let host = host.lowercased()
-        guard host.hasSuffix(".firebaseio.com") || host.hasSuffix(".firebasedatabase.app") else {
-            return nil
-        }
-        return host.split(separator: ".").first.map { String($0) }
     }
 
     /// `~/.local/state/hearth/PROGRAM/APP`, or below Application Support.

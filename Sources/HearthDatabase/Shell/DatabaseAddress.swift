@@ -1,4 +1,5 @@
 import Foundation
+import HearthCore
 
 /// Where a database is: the server and the name of the database.
 struct DatabaseAddress: Hashable, Sendable {
@@ -64,8 +65,8 @@ struct DatabaseURL {
         }
         path = parts.path
         let asked = parts.queryItems?.first { $0.name == "ns" }?.value
-        self.name = asked ?? Self.hostedName(name)
-        if let name = self.name, !Self.isName(name) {
+        self.name = asked ?? DatabaseName.inHost(name)
+        if let name = self.name, !DatabaseName.isName(name) {
             throw .invalidURL(text, why: "\"\(name)\" is no name of a database")
         }
     }
@@ -73,24 +74,5 @@ struct DatabaseURL {
     /// The database of the address; without a name in it the one of this name.
     func address(defaultName: String) -> DatabaseAddress {
         DatabaseAddress(host: host, isSecure: isSecure, name: name ?? defaultName)
-    }
-
-    private static func hostedName(_ host: String) -> String? {
-        guard host.hasSuffix(".firebaseio.com") || host.hasSuffix(".firebasedatabase.app") else {
-            return nil
-        }
-        return host.split(separator: ".").first.map { String($0) }
-    }
-
-    private static func isName(_ name: String) -> Bool {
-        let isGood = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        return isGood && (1...64).contains(name.utf8.count)
     }
 }
