@@ -16,14 +16,7 @@ extension Auth {
         _ completion: ((Value?, (any Error)?) -> Void)?,
         _ operation: @escaping Operation<Value>,
     ) {
-        let callback = completion.map { completion in
-            Callback<Result<Value, AuthError>> { result in
-                switch result {
-                case .success(let value): completion(value, nil)
-                case .failure(let error): completion(nil, error)
-                }
-            }
-        }
+        let callback = callback(of: completion)
         turns.start { self.deliver(await Self.outcome(operation), to: callback) }
     }
 
@@ -48,15 +41,21 @@ extension Auth {
         _ completion: ((Value?, (any Error)?) -> Void)?,
         _ operation: @escaping Operation<Value>,
     ) {
-        let callback = completion.map { completion in
-            Callback<Result<Value, AuthError>> { result in
+        let callback = callback(of: completion)
+        Task { self.deliver(await Self.outcome(operation), to: callback) }
+    }
+
+    private func callback<Value>(
+        of completion: ((Value?, (any Error)?) -> Void)?
+    ) -> Callback<Result<Value, AuthError>>? {
+        completion.map { completion in
+            Callback { result in
                 switch result {
                 case .success(let value): completion(value, nil)
                 case .failure(let error): completion(nil, error)
                 }
             }
         }
-        Task { self.deliver(await Self.outcome(operation), to: callback) }
     }
 
     private func deliver<Value: Sendable>(
