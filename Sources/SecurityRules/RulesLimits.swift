@@ -34,6 +34,18 @@ package enum RulesLimits {
     /// so that the worst request stays near the 50 ms turn of the loop.
     package static let stepsPerRequest = 500_000
 
+    /// Steps that each path of an update adds: rules are asked of each, and an honest update has many. A post of
+    /// `rules/timeline.json` takes 65 for each follower.
+    package static let stepsPerPath = 100
+
+    /// Steps that an update may take at the most, some 50 ms of those that walk the tree.
+    package static let stepsPerUpdate = 2_500_000
+
+    /// Steps that a write of so many paths may take.
+    package static func steps(pathCount: Int) -> Int {
+        min(stepsPerRequest + stepsPerPath * max(pathCount - 1, 0), stepsPerUpdate)
+    }
+
     /// Steps that rules on trial may take for one request, so that requests hardly wait for them: some
     /// 5 ms at most.
     package static let stepsPerTrial = 50_000

@@ -169,6 +169,7 @@ package final class Ruleset: Sendable {
                     query: nil,
                     newRoot: newRoot,
                     Trail(target: .root, keys),
+                    pathCount: targets.count,
                     probe: probe
                 )
             }

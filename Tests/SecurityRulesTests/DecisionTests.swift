@@ -164,7 +164,7 @@ struct DecisionTests {
         }
         #expect(
             error.message
-                == "The request takes more than \(RulesLimits.stepsPerRequest) steps of rules."
+                == "The request takes more than 500000 steps of rules (of an update, 100 more a path)."
         )
     }
 
@@ -197,7 +197,7 @@ struct DecisionTests {
         let decision = rules.decideRead(.root, query: nil, request, recording: .trace)
         #expect(
             lines(decision).first?.hasSuffix(
-                "The request takes more than \(RulesLimits.stepsPerRequest) steps of rules."
+                "The request takes more than 500000 steps of rules (of an update, 100 more a path)."
             ) == true
         )
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("the limits of one request")
 struct LimitTests {
     private static let outOfSteps =
-        "The request takes more than \(RulesLimits.stepsPerRequest) steps of rules."
+        "The request takes more than 500000 steps of rules (of an update, 100 more a path)."
 
     private func decide(
         _ rule: String,
@@ -93,5 +93,27 @@ struct LimitTests {
         let decision = try decide("data.val().replace('a', 'bb') == ''", on: root).tracedToLimit
         #expect(decision.trace.map(\.path) == ["/"])
         #expect(decision.isCut)
+    }
+
+    /// Each path of an update takes some 40 steps of these rules.
+    private func decideUpdate(_ pathCount: Int, stepsPerPath: Int) throws -> Decision {
+        let term = "newData.val() == data.parent().parent().child('b').val() || "
+        let terms = String(repeating: term, count: stepsPerPath / 8)
+        let rules = try Ruleset.load("{\"rules\":{\"a\":{\"$k\":{\".write\":\"\(terms)true\"}}}}")
+        var root = Node.absent
+        let paths = try (0..<pathCount).map { try Path("a/k\($0)") }
+        for path in paths { root.set(Node(string: "x"), at: path) }
+        let request = RulesRequest(root: .absent, auth: nil, now: Timestamp(milliseconds: 0))
+        return rules.decideWrite(paths, newRoot: root, request)
+    }
+
+    @Test("an update has steps for each of its paths, up to a limit of all")
+    func updates() throws {
+        #expect(try decideUpdate(10_001, stepsPerPath: 64).isAllowed)
+        #expect(try !decideUpdate(10_001, stepsPerPath: 400).isAllowed)
+        #expect(try !decideUpdate(60_000, stepsPerPath: 64).isAllowed)
+        #expect(RulesLimits.steps(pathCount: 1) == RulesLimits.stepsPerRequest)
+        #expect(RulesLimits.steps(pathCount: 0) == RulesLimits.stepsPerRequest)
+        #expect(RulesLimits.steps(pathCount: 100_000) == RulesLimits.stepsPerUpdate)
     }
 }

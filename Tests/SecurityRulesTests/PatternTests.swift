@@ -94,7 +94,7 @@ struct PatternTests {
         }
         #expect(
             error.message
-                == "The request takes more than \(RulesLimits.stepsPerRequest) steps of rules."
+                == "The request takes more than 500000 steps of rules (of an update, 100 more a path)."
         )
     }
 

@@ -24,8 +24,8 @@ package struct RulesRequest: Sendable {
     package let now: Timestamp
     /// Whether `query.orderByKey` holds on a read without a query; see decision 0004.
     package var plainReadsOrderByKey: Bool
-    /// Steps that its rules may take.
-    package var stepLimit = RulesLimits.stepsPerRequest
+    /// Steps that its rules may take; nil for what `RulesLimits` gives it.
+    package var stepLimit: Int?
 
     /// Gathers the parts of a request.
     package init(

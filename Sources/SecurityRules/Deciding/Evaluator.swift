@@ -33,9 +33,16 @@ struct Evaluator<P: Probe> {
     /// The keys of `walk`, if the probe wants paths or values of this rule.
     private var walkKeys: [Key] = []
 
-    init(_ request: RulesRequest, query: QuerySpec?, newRoot: Node, _ trail: Trail, probe: P) {
+    init(
+        _ request: RulesRequest,
+        query: QuerySpec?,
+        newRoot: Node,
+        _ trail: Trail,
+        pathCount: Int,
+        probe: P
+    ) {
         now = request.now
-        stepsLeft = request.stepLimit
+        stepsLeft = request.stepLimit ?? RulesLimits.steps(pathCount: pathCount)
         plainReadsOrderByKey = request.plainReadsOrderByKey
         self.query = query
         auth = request.auth.map { LentNode($0.value) }

@@ -25,10 +25,18 @@ struct Judge<P: Probe> {
         query: QuerySpec?,
         newRoot: Node,
         _ trail: Trail,
+        pathCount: Int = 1,
         probe: P
     ) {
         self.table = table
-        evaluator = Evaluator(request, query: query, newRoot: newRoot, trail, probe: probe)
+        evaluator = Evaluator(
+            request,
+            query: query,
+            newRoot: newRoot,
+            trail,
+            pathCount: pathCount,
+            probe: probe
+        )
     }
 
     /// What was recorded.

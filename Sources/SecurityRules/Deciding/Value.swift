@@ -103,7 +103,8 @@ enum EvaluationFault: Error, Equatable {
         case .stringTooLong:
             "The string is longer than \(RulesLimits.builtStringByteCount) bytes."
         case .outOfSteps:
-            "The request takes more than \(RulesLimits.stepsPerRequest) steps of rules."
+            "The request takes more than \(RulesLimits.stepsPerRequest) steps of rules "
+                + "(of an update, \(RulesLimits.stepsPerPath) more a path)."
         }
     }
 }
