@@ -200,6 +200,14 @@ extension Database {
         }
     }
 
+    /// Sets how many milliseconds `getData` waits for a connection, before anything else is asked of the database.
+    ///
+    /// 3,000 unless set, as Firebase's SDKs do, which have no setting for it: too few where hundreds of clients share a
+    /// processor, as in tests.
+    package func setReadTimeout(milliseconds: Int64) {
+        sync.setup.choose("readTimeout") { $0.readTimeout = milliseconds }
+    }
+
     /// Where callbacks come; the main queue unless another is set. It must be a serial queue.
     public var callbackQueue: DispatchQueue {
         get { sync.setup.callbackQueue }

@@ -11,6 +11,8 @@ package struct SyncOptions: Sendable {
     package var seed: UInt64
     /// Whether `Effect.store` is given.
     package var isStored: Bool
+    /// Milliseconds that a read waits for a connection.
+    package var getTimeout = SyncLimits.getTimeout
 
     /// Makes options.
     package init(address: LinkAddress, agent: String, seed: UInt64, isStored: Bool) {
@@ -68,6 +70,7 @@ package final class SyncClient {
     package init(_ options: SyncOptions) {
         isStored = options.isStored
         link = Link(address: options.address, agent: options.agent, seed: options.seed)
+        link.getTimeout = options.getTimeout
         tree = SyncTree(isStored: options.isStored)
     }
 

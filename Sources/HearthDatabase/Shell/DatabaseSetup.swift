@@ -11,6 +11,8 @@ final class DatabaseSetup: Sendable {
         var isPersistent = false
         /// Bytes that the disk cache takes at most.
         var cacheByteCount: UInt = 10 * 1024 * 1024
+        /// Milliseconds that a read waits for a connection; nil: as Firebase's SDKs do.
+        var readTimeout: Int64?
     }
 
     /// PEM file of the authorities that the server's certificate is checked against.

@@ -33,18 +33,18 @@ extension SyncQueue {
     private func start() -> SyncClient {
         let choice = setup.begin()
         let restored = openCache(choice)
-        let client = SyncClient(
-            SyncOptions(
-                address: LinkAddress(
-                    host: choice.address.host,
-                    isSecure: choice.address.isSecure,
-                    namespace: choice.address.name,
-                ),
-                agent: setup.agent,
-                seed: .random(in: .min ... .max),
-                isStored: restored != nil,
-            )
+        var options = SyncOptions(
+            address: LinkAddress(
+                host: choice.address.host,
+                isSecure: choice.address.isSecure,
+                namespace: choice.address.name,
+            ),
+            agent: setup.agent,
+            seed: .random(in: .min ... .max),
+            isStored: restored != nil,
         )
+        if let milliseconds = choice.readTimeout { options.getTimeout = milliseconds }
+        let client = SyncClient(options)
         state.client = client
         let inputs = [restored.map { .restored($0) }, followCredentials(), .call(followClock())]
         state.inputs.insert(contentsOf: inputs.compactMap(\.self), at: 0)

@@ -73,7 +73,7 @@ extension Link {
         if state.isConnected {
             failHashedWrites()
             for (call, _) in gets.sorted(by: { $0.value.sequence < $1.value.sequence }) {
-                getDeadlines.append(call, at: now.adding(SyncLimits.getTimeout))
+                getDeadlines.append(call, at: now.adding(getTimeout))
             }
             news.append(.disconnected)
         }

@@ -77,6 +77,8 @@ struct Link {
     var onDisconnects: [OnDisconnectID: PendingOnDisconnect] = [:]
     var gets: [CallID: PendingGet] = [:]
     var getDeadlines = GetDeadlines()
+    /// Milliseconds that a read waits for a connection.
+    var getTimeout = SyncLimits.getTimeout
 
     /// The wake-up that was asked for and has not come.
     var wakeTime: Timestamp?
@@ -159,14 +161,14 @@ extension Link {
         onDisconnects[id] = nil
     }
 
-    /// Reads once. Fails after `SyncLimits.getTimeout` without a connection.
+    /// Reads once. Fails after `getTimeout` without a connection.
     mutating func get(_ call: CallID, _ target: ListenTarget, now: Timestamp) {
         begin(now)
         gets[call] = PendingGet(target: target, sequence: nextSequence())
         if state.isConnected {
             send(.get(target), for: .get(call), now)
         } else {
-            getDeadlines.append(call, at: now.adding(SyncLimits.getTimeout))
+            getDeadlines.append(call, at: now.adding(getTimeout))
         }
         schedule(now)
     }
