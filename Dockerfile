@@ -13,7 +13,7 @@ FROM swift:6.3-bookworm AS builder
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         libwebsockets-dev libwebsockets-evlib-uv libssl-dev libuv1-dev zlib1g-dev \
-        libcurl4-openssl-dev libargon2-dev libsqlite3-dev pkg-config \
+        libcurl4-openssl-dev libargon2-dev libsqlite3-dev libpng-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # The dependencies first: they change less often than the sources, and stay in a layer of their own.
@@ -22,6 +22,8 @@ RUN swift package resolve
 COPY Sources ./Sources
 # SwiftPM wants the folders of all targets that Package.swift names, built or not.
 COPY Tests ./Tests
+# The sample pages' databases have these; they are compiled in.
+COPY rules ./rules
 RUN swift build --configuration release --static-swift-stdlib --product hearth \
     && install -D --strip .build/release/hearth /out/hearth
 

@@ -117,12 +117,13 @@ let package = Package(
             linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")],
         ),
         .target(name: "Transport", dependencies: ["CTransport"], swiftSettings: strict),
+        .target(name: "CSamplePages", exclude: ["Pages"]),
         .target(
             name: "DatabaseServer",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
                 "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
-                "Passwords", "Accounts", "IdentityToolkit", "HTTPClient",
+                "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict,

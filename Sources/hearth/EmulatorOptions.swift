@@ -23,10 +23,16 @@ struct EmulatorOptions: ParsableArguments {
     )
     var stopAtEof: Bool?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Serve the chat, timeline and party pages at /.samples/; only with --dev."
+    )
+    var samples: Bool?
+
     var flags: Flags {
         [
             .hubPort: hubPort.texts, .import: `import`, .exportOnExit: exportOnExit.texts,
-            .stopAtEof: stopAtEof.texts,
+            .stopAtEof: stopAtEof.texts, .samples: samples.texts,
         ]
     }
 }

@@ -43,7 +43,7 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .keepAliveInterval: (["1s"], ["2s"]), .pollHold: (["1s"], ["2s"]),
     .pollSilence: (["1s"], ["2s"]), .drainTimeout: (["1s"], ["2s"]), .project: (["a"], ["b"]),
     .hubPort: (["0"], ["4400"]), .import: (["a"], ["b", "c=d"]), .exportOnExit: (["a"], ["b"]),
-    .stopAtEof: (["true"], ["false"]),
+    .stopAtEof: (["true"], ["false"]), .samples: (["true"], ["false"]),
 ]
 
 /// What has to be set too, for one setting to mean something.
@@ -55,7 +55,7 @@ private let companions: [Setting: [Setting: [String]]] = [
     ],
     .accountsWebhook: [.accountsWebhookSecretFile: ["s"], .publicURL: ["https://a.test"]],
     .hubPort: [.dev: ["true"]], .import: [.dev: ["true"]], .exportOnExit: [.dev: ["true"]],
-    .devExposed: [.dev: ["true"]],
+    .devExposed: [.dev: ["true"]], .samples: [.dev: ["true"]],
 ]
 
 @Suite("every setting")

@@ -226,6 +226,11 @@ struct ConfigurationFaultTests {
             ([.host: ["127.0.0.1:80"]], "--host: '127.0.0.1:80'"),
             ([.host: ["fe80::1%eth0"]], "--host: 'fe80::1%eth0' is no address"),
             ([.devExposed: ["true"]], "--dev-exposed: means nothing without --dev"),
+            ([.samples: ["true"]], "--samples: serves pages that are for trying things out"),
+            (
+                [.dev: ["true"], .samples: ["true"], .alias: ["social=other"]],
+                "--alias: 'social' is a database of its own"
+            ),
             ([.dev: ["maybe"]], "--dev: 'maybe' is neither true nor false"),
             ([.durability: ["never"]], "--durability: 'never' is not known"),
             ([.durability: ["interval=0"]], "--durability: 'interval=0'"),

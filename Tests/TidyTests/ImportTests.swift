@@ -23,7 +23,7 @@ private let arrows: [String: Set<String>] = [
     "DatabaseServer": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
         "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files", "Logging",
-        "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "Glibc",
+        "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages", "Glibc",
         "Synchronization", "Dispatch",
     ],
     "Simulation": [
@@ -60,7 +60,8 @@ private let arrows: [String: Set<String>] = [
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
         "Tokens", "Passwords", "Accounts", "IdentityToolkit", "Glibc", "SyncCore",
-        "HearthDatabase", "HearthCore", "Dispatch",
+        "HearthDatabase", "HearthCore", "Dispatch", "Chat", "SocialGraph", "Timeline", "Foundation",
+        "Synchronization",
     ],
 ]
 
@@ -74,7 +75,7 @@ private let exceptions: [String: Set<String>] = [
 /// Targets of C, which import no module.
 private let targetsOfC: Set<String> = [
     "CLibwebsockets", "COpenSSL", "CArgon2", "CCurl", "CZlib", "CTransport", "CSQLite",
-    "CClientTransport",
+    "CClientTransport", "CSamplePages",
 ]
 
 @Suite("imports")

@@ -6,6 +6,7 @@ extension Configuration {
         let standard = readStandard(&reader)
         selection.standard = standard ?? (named.count == 1 ? named[0].name : .standard)
         databases = named.isEmpty ? [Database(name: selection.standard, rulesFile: nil)] : named
+        readSamples(&reader)
         readDomain(&reader)
         readHostMap(&reader)
         readAliases(&reader)

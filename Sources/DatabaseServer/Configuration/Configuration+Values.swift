@@ -48,7 +48,7 @@ extension Configuration {
         switch setting {
         case .host: [host]
         case .port: ["\(port)"]
-        case .dev, .devExposed, .memory, .stopAtEof: ["false"]
+        case .dev, .devExposed, .memory, .stopAtEof, .samples: ["false"]
         case .dataDir: storage == .memory ? [] : ["hearth-data"]
         case .durability: [durability.description]
         case .defaultNs: [selection.standard.text]

@@ -34,6 +34,8 @@ package struct Configuration: Sendable {
     package var accounts = AccountSettings()
     /// The addresses of proxies whose word about a client's address counts.
     package var trustedProxies: [AddressRange] = []
+    /// Whether the pages of the sample services are served, with their databases; only in development.
+    package var servesSamples = false
     /// Whether the server ends when its standard input does.
     package var stopsAtEndOfInput = false
     /// Things that are allowed and probably not meant, to be logged at the start.

@@ -65,7 +65,13 @@ package struct ConfigurationCheck: Sendable {
         for database in configuration.databases {
             if let path = database.rulesFile { lookAtRules(path, .database) }
         }
-        let bare = configuration.databases.filter { $0.rulesFile == nil }
+        let samples = configuration.sampleDatabases.map(\.rawValue)
+        if !samples.isEmpty {
+            facts.append("databases with the sample rules: \(samples.joined(separator: ", "))")
+        }
+        let bare = configuration.databases.filter {
+            $0.rulesFile == nil && !samples.contains($0.name.text)
+        }
         guard configuration.rulesFile == nil, !bare.isEmpty else { return }
         let names = bare.map(\.name.text).joined(separator: ", ")
         facts.append(

@@ -58,6 +58,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case `import`
     case exportOnExit = "export-on-exit"
     case stopAtEof = "stop-at-eof"
+    case samples
 
     /// How the setting is written.
     package enum Kind: Sendable {
@@ -70,7 +71,7 @@ package enum Setting: String, CaseIterable, Sendable {
 
     package var kind: Kind {
         switch self {
-        case .dev, .devExposed, .memory, .stopAtEof, .emailGuard: .toggle
+        case .dev, .devExposed, .memory, .stopAtEof, .emailGuard, .samples: .toggle
         case .database, .mapHost, .alias, .allowHost, .allowOrigin, .import, .signIn,
             .passwordRequires, .trustedProxy:
             .list

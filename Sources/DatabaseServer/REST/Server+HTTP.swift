@@ -29,6 +29,7 @@ extension Server {
             let text = "This address takes WebSocket connections only.\n"
             answer(exchange, RESTAnswer.text(426, text))
         case .longPoll: receivePoll(exchange)
+        case .sample(let name): receive(exchange, sample: name)
         case .databases: listDatabases(exchange)
         case .identity(let identity): receive(exchange, identity: identity)
         case .accounts(let accounts): receive(exchange, accounts: accounts)
@@ -105,9 +106,8 @@ extension Server {
             parameters.print = .silent
             upload(PendingExchange(exchange, parameters, path), database)
             return
-        case .backup, .databases, .identity, .accounts, .live, .ready, .root, .hub, .unknown,
-            .webSocket, .events,
-            .longPoll, .badPath:
+        case .backup, .databases, .identity, .accounts, .live, .ready, .root, .hub, .sample,
+            .unknown, .webSocket, .events, .longPoll, .badPath:
             preconditionFailure("these are answered before")
         }
         submit(operation, pending, database, isForAdmins: true)
@@ -264,7 +264,7 @@ extension Route {
         case .settings(let setting): setting.methods
         case .simulate: ["POST"]
         case .inspect(let inspected): inspected.methods
-        case .metrics, .databases, .live, .ready, .root: ["GET", "HEAD"]
+        case .metrics, .databases, .live, .ready, .root, .sample: ["GET", "HEAD"]
         case .backup, .profile: ["GET"]
         case .upload: ["POST"]
         case .identity(let route): route.method.verbs

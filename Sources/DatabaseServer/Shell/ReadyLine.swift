@@ -13,6 +13,8 @@ struct ReadyLine {
     private let hub: String?
     /// The address of accounts with a port of their own.
     private let accounts: String?
+    /// The address of the sample pages.
+    private let samples: String?
 
     /// `port` is the real one, when the configured one is 0.
     init(_ configuration: Configuration, port: Int, hubPort: Int? = nil, accountsPort: Int? = nil) {
@@ -21,6 +23,7 @@ struct ReadyLine {
         address = "\(scheme)://\(host):\(port)"
         accounts = accountsPort.map { "\(scheme)://\(host):\($0)" }
         hub = hubPort.map { "http://\(host):\($0)" }
+        samples = configuration.servesSamples ? address + "/.samples/" : nil
         mode = configuration.mode == .development ? "dev" : "production"
         switch configuration.storage {
         case .memory:
@@ -35,6 +38,7 @@ struct ReadyLine {
     var text: String {
         "hearth ready \(address) mode=\(mode) data=\(data) durability=\(durability)"
             + (hub.map { " hub=\($0)" } ?? "") + (accounts.map { " accounts=\($0)" } ?? "")
+            + (samples.map { " samples=\($0)" } ?? "")
     }
 
     var metadata: Logger.Metadata {

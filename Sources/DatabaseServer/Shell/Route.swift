@@ -12,6 +12,7 @@ import Transport
 ///     /.simulate               rules simulator
 ///     /.inspect/*              what the rules have decided, and coverage of them
 ///     /.accounts/action        the page of links in letters
+///     /.samples/*              pages of the sample services
 ///     /.accounts/*             service accounts and keys    /v1/accounts:*, ...     accounts (`IdentityRoute`)
 ///     /token                   tokens of service accounts   /.well-known/jwks.json  keys of ID tokens
 enum Route: Equatable {
@@ -36,6 +37,8 @@ enum Route: Equatable {
     case upload(Path)
     /// The emulator hub, in development.
     case hub(HubRoute)
+    /// A page of the sample services, or a file of it; empty for the list of them.
+    case sample(String)
     /// Accounts, as SDKs know them.
     case identity(IdentityRoute)
     /// Accounts, for administrators and other servers.
@@ -66,6 +69,8 @@ enum Route: Equatable {
         case [".backup"]: self = .backup
         case [".well-known", "jwks.json"]: self = .accounts(.publicKeys)
         case [".accounts", "action"]: self = .identity(.actionPage)
+        case _ where segments[0] == ".samples":
+            self = .sample(segments.dropFirst().joined(separator: "/"))
         case _ where segments[0] == ".accounts":
             self = AccountsRoute(segments.dropFirst()).map(Route.accounts) ?? .badPath
         case _ where segments[0] == ".inspect":
@@ -84,7 +89,8 @@ enum Route: Equatable {
             true
         case .accounts(let route): route.isForAdmins
         case .identity(let route): route.method.audience == .administrators
-        case .hub, .webSocket, .events, .longPoll, .live, .ready, .data, .badPath, .root, .unknown:
+        case .hub, .sample, .webSocket, .events, .longPoll, .live, .ready, .data, .badPath, .root,
+            .unknown:
             false
         }
     }

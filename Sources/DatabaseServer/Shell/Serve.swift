@@ -198,6 +198,9 @@ extension EnginePolicy {
             guard let path = database.rulesFile else { continue }
             rulesByDatabase[DatabaseID(database.name.text)] = try RulesFile.load(path)
         }
+        for sample in configuration.sampleDatabases {
+            rulesByDatabase[DatabaseID(sample.rawValue)] = try sample.rules()
+        }
         self.init(
             databases: configuration.databases.map { DatabaseID($0.name.text) },
             reserved: [.accounts],

@@ -1,0 +1,479 @@
+// One conversation as a window shows it: a direct chat or a room, with what is on its way and what was refused.
+
+import { arrange, attempt, dayText, el, face, fill, isSameDay, keepFocus, notice, reason, say, timeText } from "./dom.js";
+import { roomPanel } from "./roompanel.js";
+
+const pageSize = 40;
+/** Behind each other's messages without a name between them. */
+const joinedWithin = 5 * 60_000;
+const typingFor = 4_000;
+
+export class Conversation {
+  #stops = [];
+  #items = new Map();
+  #outbox = [];
+  #hasOlder = true;
+  #isAskingOlder = false;
+  #room = null;
+  #read = new Map();
+  #typing = [];
+  #typingTimer = 0;
+  #saysTyping = false;
+  #presence = "";
+  #markedKey = null;
+  #hasBegun = false;
+  #isClosed = false;
+  #turn = Promise.resolve();
+
+  /** `source` is `Directs` or `Rooms`; `page` is told what a conversation changes outside of itself. */
+  constructor(page, thread, source) {
+    Object.assign(this, { page, thread, source });
+    this.me = source.me;
+    this.hearth = source.hearth;
+    this.people = source.people;
+    this.element = this.#draw();
+    this.#follow();
+  }
+
+  get isRoom() {
+    return this.thread.kind === "room";
+  }
+
+  get title() {
+    if (this.isRoom) return this.#room?.name ?? this.thread.title ?? "";
+    return this.people.nameNow(this.thread.other, () => this.#drawHead());
+  }
+
+  close() {
+    this.#isClosed = true;
+    if (this.#saysTyping) this.#stopTyping();
+    for (const stop of this.#stops) stop();
+    document.removeEventListener("visibilitychange", this.#markRead);
+  }
+
+  // What is followed
+
+  #follow() {
+    const { thread, source } = this;
+    this.#stops.push(this.#followItems());
+    if (this.isRoom) {
+      this.#stops.push(
+        source.observeRoom(thread, (room) => {
+          // Who is put out of a public room could still read it.
+          const wasMember = this.#room?.members.has(this.me.uid);
+          this.#room = room;
+          if (wasMember && !room?.members.has(this.me.uid)) return this.page.closed(this);
+          this.#drawHead();
+          this.#drawPanel();
+        }, () => this.page.closed(this)),
+        source.observeRead(thread, (read) => {
+          this.#read = read;
+          this.#drawItems();
+        }),
+        source.observeTyping(thread, (typing) => {
+          this.#typing = typing;
+          this.#drawTyping();
+        }),
+      );
+    } else {
+      let isOnline = false;
+      let last = null;
+      const tell = () => {
+        this.#presence = isOnline ? "online" : last ? `last here ${this.page.ago(last)}` : "not here";
+        this.#drawHead();
+      };
+      this.#stops.push(
+        this.hearth.observeValue(`presence/${thread.other}`, (value) => {
+          isOnline = value !== null;
+          tell();
+        }),
+        this.hearth.observeValue(`lastOnline/${thread.other}`, (value) => {
+          last = typeof value === "number" ? value : null;
+          tell();
+        }),
+      );
+    }
+    document.addEventListener("visibilitychange", this.#markRead);
+    this.#drawHead();
+  }
+
+  /** The messages; those of a chat that is still to be started cannot be followed yet. */
+  #followItems() {
+    let stop = () => {};
+    const begin = () => {
+      stop = this.source.observeItems(this.thread, pageSize, (items, isWhole) => {
+        this.#hasBegun = true;
+        this.#take(items, isWhole);
+      }, () => {
+        this.#hasBegun = false;
+        this.#hasOlder = false;
+        this.#drawItems();
+      });
+    };
+    begin();
+    this.#followAnew = () => {
+      if (!this.#hasBegun && !this.#isClosed) begin();
+    };
+    return () => stop();
+  }
+
+  #followAnew = () => {};
+
+  #take(items, isWhole) {
+    // After an interruption of more than a page there would be a gap: what was there before it is left out.
+    const isJoined = items.some((item) => this.#items.has(item.key));
+    if (isWhole && (!isJoined || this.#items.size === 0)) {
+      this.#items.clear();
+      this.#hasOlder = items.length >= pageSize;
+    }
+    const isAtEnd = this.#isAtEnd();
+    for (const item of items) this.#items.set(item.key, item);
+    this.#outbox = this.#outbox.filter((sent) => !this.#items.has(sent.key));
+    this.#drawItems();
+    if (isAtEnd || isWhole) this.#scrollToEnd();
+    this.#markRead();
+    this.page.shown(this);
+  }
+
+  /** Messages in the order of the server's times, then those on their way in the order in which they were written. */
+  get #sorted() {
+    return [...this.#items.values()].sort((one, other) => one.at - other.at || (one.key < other.key ? -1 : 1));
+  }
+
+  get lastAt() {
+    return this.#sorted.at(-1)?.at ?? 0;
+  }
+
+  #markRead = () => {
+    if (document.visibilityState !== "visible") return;
+    this.page.shown(this);
+    const last = this.#sorted.at(-1);
+    if (!this.isRoom || !last || last.key === this.#markedKey) return;
+    this.#markedKey = last.key;
+    this.source.markRead(this.thread, last.key).catch(() => {
+      this.#markedKey = null;
+    });
+  };
+
+  async #older() {
+    const oldest = this.#sorted[0];
+    if (!oldest || !this.#hasOlder || this.#isAskingOlder) return;
+    this.#isAskingOlder = true;
+    const scroll = this.element.querySelector(".scroll");
+    await attempt("read older messages", async () => {
+      const items = await this.source.older(this.thread, oldest, pageSize);
+      this.#hasOlder = items.length >= pageSize;
+      const fromEnd = scroll.scrollHeight - scroll.scrollTop;
+      for (const item of items) this.#items.set(item.key, item);
+      this.#drawItems();
+      // What was in sight stays there.
+      scroll.scrollTop = scroll.scrollHeight - fromEnd;
+    });
+    this.#isAskingOlder = false;
+  }
+
+  // Sending
+
+  send(text) {
+    const sent = { key: this.hearth.key(), text, state: "pending", why: "" };
+    this.#outbox.push(sent);
+    this.#drawItems();
+    this.#scrollToEnd();
+    this.#deliver(sent);
+  }
+
+  /** One after the other, so that they arrive in the order in which they were written. */
+  #deliver(sent) {
+    sent.state = "pending";
+    this.#drawItems();
+    this.#turn = this.#turn.then(() => this.#deliverNow(sent));
+  }
+
+  async #deliverNow(sent) {
+    let refusal = null;
+    for (;;) {
+      try {
+        // What was on its way when the connection was lost may have arrived: nobody knows before there is a new one.
+        if (refusal && (await this.source.hasArrived(this.thread, sent.key))) break;
+        await this.source.send(this.thread, sent.key, sent.text);
+        break;
+      } catch (error) {
+        refusal = error;
+        if (error.code !== "connection_lost") return this.#refused(sent, error);
+      }
+    }
+    this.#outbox = this.#outbox.filter((other) => other !== sent);
+    this.#followAnew();
+    this.#drawItems();
+  }
+
+  #refused(sent, error) {
+    sent.state = "refused";
+    sent.why = reason(error);
+    this.#drawItems();
+    if (this.#isClosed && error.code !== "closed") notice(`A message was not sent: ${sent.why}.`, true);
+  }
+
+  #typed() {
+    if (!this.isRoom) return;
+    if (!this.#saysTyping) this.source.type(this.thread, (this.#saysTyping = true));
+    clearTimeout(this.#typingTimer);
+    this.#typingTimer = setTimeout(() => this.#stopTyping(), typingFor);
+  }
+
+  #stopTyping() {
+    clearTimeout(this.#typingTimer);
+    if (!this.#saysTyping) return;
+    this.source.type(this.thread, (this.#saysTyping = false));
+  }
+
+  // Drawing
+
+  #draw() {
+    const input = el("textarea", {
+      rows: 1,
+      maxlength: 4000,
+      "aria-label": "Message",
+      placeholder: "Write a message",
+      onkeydown: (event) => {
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        form.requestSubmit();
+      },
+      oninput: () => {
+        grow();
+        if (input.value.trim()) this.#typed();
+        else this.#stopTyping();
+      },
+      onblur: () => this.#stopTyping(),
+    });
+    const grow = () => {
+      input.style.height = "auto";
+      input.style.height = `${input.scrollHeight + 2}px`;
+    };
+    const form = el(
+      "form",
+      {
+        class: "composer",
+        "aria-label": "New message",
+        onsubmit: (event) => {
+          event.preventDefault();
+          const text = input.value.trim();
+          if (!text) return;
+          input.value = "";
+          grow();
+          this.#stopTyping();
+          this.send(text);
+          input.focus();
+        },
+      },
+      input,
+      el("button", { class: "primary", type: "submit" }, "Send"),
+    );
+    this.head = el("div", { class: "talk-head" });
+    this.panel = el("div", { class: "room-panel", id: "room-panel", hidden: true });
+    this.log = el("div", { class: "messages", role: "log", "aria-live": "polite", "aria-label": "Messages" });
+    this.olderButton = el(
+      "button",
+      { class: "small older", type: "button", hidden: true, onclick: () => this.#older() },
+      "Older messages",
+    );
+    this.typingLine = el("p", { class: "typing", role: "status" });
+    this.input = input;
+    const scroll = el(
+      "div",
+      {
+        class: "scroll",
+        tabindex: 0,
+        "aria-label": "Messages, scrollable",
+        role: "region",
+        onscroll: (event) => {
+          if (event.target.scrollTop < 80) this.#older();
+        },
+      },
+      this.olderButton,
+      this.log,
+    );
+    return el("div", { class: "conversation" }, this.head, this.panel, scroll, this.typingLine, form);
+  }
+
+  focus() {
+    this.input.focus();
+  }
+
+  #isAtEnd() {
+    const scroll = this.element.querySelector(".scroll");
+    return scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 60;
+  }
+
+  #scrollToEnd() {
+    const scroll = this.element.querySelector(".scroll");
+    scroll.scrollTop = scroll.scrollHeight;
+  }
+
+  #drawHead() {
+    const state = this.isRoom
+      ? this.#room ? [...this.#room.members.keys()].map((uid) => this.#nameOf(uid)).join(", ") : ""
+      : this.#presence;
+    const isOpen = !this.panel.hidden;
+    if (!this.head.firstChild) {
+      fill(this.head, [
+        el("button", { class: "small back", type: "button", onclick: () => this.page.back() }, "‹ Chats"),
+        el("div", { class: "words" }, el("h2", {}), el("p", { class: "state" })),
+        el(
+          "button",
+          { class: "small", type: "button", onclick: () => (this.isRoom ? this.#togglePanel() : this.#remove()) },
+          this.isRoom ? "Room" : "Delete",
+        ),
+      ]);
+    }
+    say(this.head.querySelector("h2"), this.title);
+    say(this.head.querySelector(".state"), state);
+    const button = this.head.lastElementChild;
+    if (this.isRoom) {
+      button.setAttribute("aria-expanded", String(isOpen));
+      button.setAttribute("aria-controls", "room-panel");
+    } else {
+      button.setAttribute("aria-label", "Delete this chat from my list");
+    }
+  }
+
+  #remove() {
+    attempt("delete the chat", async () => {
+      await this.source.remove(this.thread);
+      this.page.closed(this);
+    });
+  }
+
+  #nameOf(uid) {
+    return this.people.nameNow(uid, () => {
+      this.#drawHead();
+      this.#drawItems();
+      this.#drawPanel();
+    });
+  }
+
+  #drawItems() {
+    const { uid } = this.me;
+    const rows = [];
+    let before = null;
+    const sorted = this.#sorted;
+    const lastOwn = sorted.findLast((item) => item.by === uid);
+    for (const item of sorted) {
+      if (!before || !isSameDay(before.at, item.at)) {
+        rows.push({ key: `day-${new Date(item.at).toDateString()}`, day: item.at });
+        before = null;
+      }
+      const isNote = item.kind && item.kind !== "message";
+      const isJoined = !isNote && before?.by === item.by && item.at - before.at < joinedWithin;
+      rows.push({ ...item, isNote, isJoined, seen: item === lastOwn ? this.#seenText(item, sorted) : "" });
+      before = isNote ? { at: item.at, by: null } : item;
+      if (isJoined) rows.at(-2).isFollowed = true;
+    }
+    for (const sent of this.#outbox) rows.push({ ...sent, by: uid, at: this.hearth.now, sent });
+    arrange(this.log, rows, (row) => row.key, (row, old) => this.#row(row, old));
+    this.olderButton.hidden = !this.#hasOlder || this.#items.size === 0;
+  }
+
+  #row(row, old) {
+    // What a row shows, as one text: a row that shows the same stays as it is, so nothing is read out twice.
+    const stamp = JSON.stringify([
+      row.isJoined, row.isFollowed, row.seen, row.state, row.why, row.by && this.#nameOf(row.by), row.target && this.#nameOf(row.target),
+    ]);
+    if (old?.dataset.stamp === stamp) return old;
+    const element = row.day
+      ? el("h3", { class: "day" }, dayText(row.day))
+      : row.isNote ? el("p", { class: "note" }, this.#noteText(row)) : this.#message(row);
+    element.dataset.stamp = stamp;
+    return element;
+  }
+
+  #message(row) {
+    const isOwn = row.by === this.me.uid;
+    const name = row.name ?? this.#nameOf(row.by);
+    const state = row.state ? ` ${row.state}` : "";
+    return el(
+      "article",
+      { class: `message${isOwn ? " own" : ""}${row.isJoined ? " joined" : ""}${state}` },
+      face(name, row.by),
+      el(
+        "div",
+        { class: "body" },
+        el("p", { class: row.isJoined || isOwn ? "unseen" : "from" }, isOwn ? "You" : name),
+        el("p", { class: "bubble", title: timeText(row.at) }, row.text),
+        this.#meta(row),
+      ),
+    );
+  }
+
+  #meta(row) {
+    if (row.state === "pending") return el("p", { class: "meta" }, "Sending…");
+    if (row.state === "refused") {
+      return el(
+        "div",
+        { class: "meta row" },
+        el("span", {}, `Not sent: ${row.why}.`),
+        el("button", { class: "small", type: "button", onclick: () => this.#deliver(row.sent) }, "Try again"),
+        el(
+          "button",
+          {
+            class: "small",
+            type: "button",
+            onclick: () => {
+              this.#outbox = this.#outbox.filter((other) => other !== row.sent);
+              this.#drawItems();
+              this.focus();
+            },
+          },
+          "Discard",
+        ),
+      );
+    }
+    const time = row.isFollowed ? "" : timeText(row.at);
+    const words = [time, row.seen].filter(Boolean).join(" · ");
+    return words ? el("p", { class: "meta" }, words) : null;
+  }
+
+  #seenText(item, sorted) {
+    if (!this.isRoom) return "";
+    const place = sorted.indexOf(item);
+    const after = new Set(sorted.slice(place).map((other) => other.key));
+    const names = [...this.#read]
+      .filter(([uid, read]) => uid !== this.me.uid && after.has(read.upTo))
+      .map(([uid]) => this.#nameOf(uid));
+    return names.length ? `Seen by ${names.join(", ")}` : "";
+  }
+
+  #noteText(item) {
+    const by = this.#nameOf(item.by);
+    switch (item.kind) {
+      case "createdChat":
+        return `${by} made the room`;
+      case "addedUser":
+        return item.by === item.target ? `${by} joined` : `${by} added ${this.#nameOf(item.target)}`;
+      case "userLeft":
+        return item.by === item.target ? `${by} left` : `${by} put ${this.#nameOf(item.target)} out`;
+      default:
+        return `${by} named the room ${item.name}`;
+    }
+  }
+
+  #drawTyping() {
+    const names = this.#typing.map((uid) => this.people.nameNow(uid, () => this.#drawTyping()));
+    const verb = names.length === 1 ? "is" : "are";
+    say(this.typingLine, names.length ? `${names.join(", ")} ${verb} writing…` : "");
+  }
+
+  // The panel of a room
+
+  #togglePanel() {
+    this.panel.hidden = !this.panel.hidden;
+    this.#drawPanel();
+    this.#drawHead();
+  }
+
+  #drawPanel() {
+    if (this.panel.hidden || !this.#room) return;
+    keepFocus(this.panel, () => fill(this.panel, roomPanel(this, this.#room, (uid) => this.#nameOf(uid))));
+  }
+}

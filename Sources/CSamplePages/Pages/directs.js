@@ -1,0 +1,162 @@
+// Chats of two people: each has a copy of the chat, and a message is one update of both copies and itself.
+
+import { NOW } from "./hearth.js";
+
+/** Keys that are tried when strangers have claimed the first. */
+const keyCount = 16;
+
+async function digest(text) {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const part = (text) => `${[...text].length}:${text}`;
+
+/** What identifies two people in whatever order: over both uids, sorted by code points, each behind its length. */
+function pairText(one, other) {
+  const units = (text) => [...text].map((sign) => sign.codePointAt(0));
+  const [first, second] = [units(one), units(other)];
+  let place = 0;
+  while (place < first.length && first[place] === second[place]) place += 1;
+  const isSorted = place >= first.length || first[place] < (second[place] ?? -1);
+  return isSorted ? part(one) + part(other) : part(other) + part(one);
+}
+
+export const memberHash = (one, other) => digest(pairText(one, other));
+
+/** What both call a chat at first, so that of two who start it at one moment the later one writes the same. */
+const title = (one, other) => (one < other ? `${one}, ${other}` : `${other}, ${one}`);
+
+const isMessage = (value) =>
+  typeof value?.content === "string" && typeof value.sentAt === "number" &&
+  typeof value.sender?.uid === "string" && typeof value.sender.username === "string";
+
+const isCopy = (value) =>
+  typeof value?.lastMessage === "string" && typeof value.lastMessageAt === "number" &&
+  typeof value.lastMessageKey === "string" && typeof value.title === "string" && value.members !== null;
+
+export class Directs {
+  constructor(hearth, people, me) {
+    Object.assign(this, { hearth, people, me });
+    this.known = new Map();
+  }
+
+  /** Tells all chats of mine, whenever one changes. Copies that make no sense are left out. */
+  observe(tell) {
+    return this.hearth.observeValue(`chats/${this.me.uid}`, (copies) => {
+      this.known = new Map(Object.entries(copies ?? {}).filter(([, copy]) => isCopy(copy)));
+      tell([...this.known].flatMap(([key, copy]) => {
+        const other = Object.keys(copy.members).find((uid) => uid !== this.me.uid);
+        return other ? [{
+          kind: "direct",
+          key,
+          other,
+          lastText: copy.lastMessage,
+          lastAt: copy.lastMessageAt,
+          isOwn: copy.lastMessage.startsWith(`${this.me.username}: `),
+        }] : [];
+      }));
+    });
+  }
+
+  /** The chat with somebody: one that is there, else the key that it will have. */
+  async with(other) {
+    if (!globalThis.crypto?.subtle) {
+      throw new Error("this page needs https or localhost to compute the key of a chat");
+    }
+    const hash = await memberHash(this.me.uid, other);
+    const mine = (await this.hearth.get(`chats/${this.me.uid}`, { orderByChild: "memberHash", equalTo: hash })) ?? {};
+    for (const [key, copy] of Object.entries(mine)) {
+      if (copy.members?.[this.me.uid] && copy.members[other]) return { kind: "direct", key, other };
+    }
+    const text = pairText(this.me.uid, other);
+    for (let count = 0; count < keyCount; count += 1) {
+      const key = count === 0 ? hash : await digest(text + part(String(count)));
+      try {
+        await this.hearth.get(`pairs/${key}`);
+        return { kind: "direct", key, other };
+      } catch (refusal) {
+        // Strangers have it.
+        if (refusal.code !== "permission_denied") throw refusal;
+      }
+    }
+    throw new Error("all keys that this chat can have belong to others");
+  }
+
+  /** Sends, in up to two ways: as is, or with the copies whole, when the chat is new or the other has deleted theirs. */
+  async send({ key: chat, other }, key, text) {
+    const { uid, username } = this.me;
+    const message = { content: text, timestamp: Date.now() / 1000, sentAt: NOW, sender: { uid, username } };
+    const last = {
+      lastMessage: `${username}: ${text}`,
+      lastMessageSent: message.timestamp,
+      lastMessageAt: NOW,
+      lastMessageKey: key,
+    };
+    const said = { [`messages/${chat}/${key}`]: message };
+    const touched = (member) =>
+      Object.fromEntries(Object.entries(last).map(([name, value]) => [`chats/${member}/${chat}/${name}`, value]));
+    const otherName = await this.people.name(other);
+    const copy = {
+      title: title(username, otherName),
+      memberHash: await memberHash(uid, other),
+      members: { [uid]: true, [other]: true },
+      ...last,
+    };
+    if (!this.known.has(chat)) {
+      const claim = { [`pairs/${chat}`]: { [uid]: other, [other]: uid } };
+      const copies = { [`chats/${uid}/${chat}`]: copy, [`chats/${other}/${chat}`]: copy };
+      await this.hearth.update({ ...said, ...claim, ...copies });
+      return;
+    }
+    try {
+      await this.hearth.update({ ...said, ...touched(uid), ...touched(other) });
+    } catch (refusal) {
+      if (refusal.code !== "permission_denied") throw refusal;
+      await this.hearth.update({ ...said, ...touched(uid), [`chats/${other}/${chat}`]: copy });
+    }
+  }
+
+  /** Whether a message whose answer was lost has arrived. */
+  async hasArrived({ key: chat }, key) {
+    try {
+      return (await this.hearth.get(`messages/${chat}/${key}`)) !== null;
+    } catch (refusal) {
+      // A chat that is not there is nobody's.
+      if (refusal.code === "permission_denied") return false;
+      throw refusal;
+    }
+  }
+
+  observeItems({ key: chat }, count, tell, cancelled) {
+    return this.hearth.observeChildren(
+      `messages/${chat}`,
+      { orderByChild: "sentAt", limitToLast: count },
+      (children, isWhole) => tell(this.#items(children), isWhole),
+      cancelled,
+    );
+  }
+
+  async older({ key: chat }, oldest, count) {
+    const page = await this.hearth.get(`messages/${chat}`, {
+      orderByChild: "sentAt",
+      endBefore: { value: oldest.at, key: oldest.key },
+      limitToLast: count,
+    });
+    return this.#items(new Map(Object.entries(page ?? {})));
+  }
+
+  #items(children) {
+    return [...children].filter(([, value]) => isMessage(value)).map(([key, value]) => ({
+      key,
+      at: value.sentAt,
+      by: value.sender.uid,
+      name: value.sender.username,
+      text: value.content,
+    }));
+  }
+
+  remove({ key: chat }) {
+    return this.hearth.set(`chats/${this.me.uid}/${chat}`, null);
+  }
+}

@@ -1,0 +1,80 @@
+// The inbox of the party service, which works like e-mail: a letter is a question, which I answer, or the answer to one
+// of mine, which is applied by itself. Applying twice is harmless.
+
+import { NOW } from "./hearth.js";
+
+const types = new Set(["friend_request", "party_invite", "image_uploaded"]);
+const contents = new Set(["invite", "accept", "refuse"]);
+
+export const isLetter = (value) =>
+  typeof value?.from === "string" && types.has(value.messageType) && contents.has(value.messageContent) &&
+  typeof value.party === "string" && typeof value.photo === "string";
+
+/** What a letter is to somebody who owns the parties in `owned`. */
+export function meaning(letter, owned) {
+  const { messageType: type, messageContent: content, party, guest } = letter;
+  const isHost = owned.has(party);
+  if (type === "friend_request") return content === "invite" ? "friendQuestion" : "friendAnswer";
+  if (type === "image_uploaded") {
+    if (content === "invite") return isHost ? "photoQuestion" : "stale";
+    return isHost && content === "refuse" ? "photoTakenBack" : "photoAnswer";
+  }
+  if (guest) {
+    if (content === "invite") return isHost ? "suggestion" : "stale";
+    return "suggestionAnswer";
+  }
+  if (content === "invite") return isHost ? "stale" : "invitation";
+  if (isHost) return "guestAnswer";
+  return content === "refuse" ? "cancelled" : "stale";
+}
+
+const questions = new Set(["friendQuestion", "photoQuestion", "suggestion", "invitation"]);
+export const isQuestion = (kind) => questions.has(kind);
+
+/** Letters by the server's times, and then by key. */
+export const inOrder = (letters) =>
+  letters.sort(([key, one], [otherKey, other]) =>
+    (one.sentAt ?? 0) - (other.sentAt ?? 0) || (key < otherKey ? -1 : 1));
+
+/** A letter as it is sent. */
+export function letter(from, to, messageType, messageContent, { party = "null", photo = "null", guest } = {}) {
+  return { from, to, messageType, messageContent, party, photo, sentAt: NOW, ...(guest && { guest }) };
+}
+
+/** The update that applies an answer to what is mine, and takes it out of the inbox. */
+export function applying(me, key, found, kind) {
+  const { from, messageContent: content, party, photo } = found;
+  const isYes = content === "accept";
+  const done = { [`messages/${me}/${key}`]: null };
+  switch (kind) {
+    case "friendAnswer":
+      return { [`users/${me}/friends/${from}`]: isYes, ...done };
+    case "guestAnswer":
+      return { [`parties/${party}/guests/${from}`]: isYes, ...done };
+    case "cancelled":
+      return { [`users/${me}/attendingParties/${party}`]: null, ...done };
+    case "photoTakenBack":
+      return { [`parties/${party}/photos/${photo}`]: null, ...done };
+    default:
+      return done;
+  }
+}
+
+/** What an applied answer says to me; null for nothing. */
+export function news(found, kind, name) {
+  const isYes = found.messageContent === "accept";
+  switch (kind) {
+    case "friendAnswer":
+      return isYes ? `${name} is now your friend.` : `${name} is not your friend.`;
+    case "guestAnswer":
+      return isYes ? `${name} comes to your party.` : `${name} does not come to your party.`;
+    case "cancelled":
+      return `${name} has cancelled a party.`;
+    case "photoAnswer":
+      return isYes ? `${name} has added your photo.` : `${name} has not taken your photo.`;
+    case "suggestionAnswer":
+      return isYes ? `${name} has invited whom you suggested.` : `${name} has not invited whom you suggested.`;
+    default:
+      return null;
+  }
+}

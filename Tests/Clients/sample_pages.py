@@ -1,0 +1,226 @@
+"""People at the sample pages: each a window of a browser of their own session, driven as a person would."""
+
+import base64
+import json
+import time
+from pathlib import Path
+
+# Told to every page before its own scripts run: what goes wrong in it is kept to be looked at.
+WATCH = """
+window.faults = [];
+addEventListener("error", (event) => faults.push(`error: ${event.message}`));
+addEventListener("unhandledrejection", (event) => faults.push(`rejection: ${event.reason}`));
+addEventListener("securitypolicyviolation", (event) =>
+  faults.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+for (const level of ["error", "warn"]) {
+  const told = console[level];
+  console[level] = (...words) => { faults.push(`${level}: ${words.join(" ")}`); told(...words); };
+}
+"""
+
+KEYS = {
+    "Enter": (13, "\r"),
+    "Tab": (9, ""),
+    "Escape": (27, ""),
+    "Space": (32, " "),
+    "ArrowDown": (40, ""),
+}
+
+# Chromium starts slowly on a machine with other work.
+PATIENCE = 300
+
+
+class Window:
+    """A window at one page."""
+
+    def __init__(self, browser, address, width=1100, height=760, media=None):
+        self.browser = browser
+        target = browser.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
+        self.target = target
+        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.call("Page.enable")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        if media:
+            features = [{"name": name, "value": value} for name, value in media.items()]
+            self.call("Emulation.setEmulatedMedia", features=features)
+        self.address = address
+        assert "errorText" not in self.call("Page.navigate", url=address)
+
+    def leave(self):
+        """Goes to another page, which is empty."""
+        self.call("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank'")
+
+    def come_back(self):
+        assert "errorText" not in self.call("Page.navigate", url=self.address)
+
+    def call(self, method, **parameters):
+        return self.browser.call(method, self.session, timeout=PATIENCE, **parameters)
+
+    def value(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    def wait(self, expression):
+        """The value of an expression once it is true; an error in it counts as false."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.value(self.looking_for(expression))
+            except AssertionError as error:
+                # The page was left while it was looked at.
+                left = ("navigated", "Not attached", "Cannot find")
+                if not any(word in str(error) for word in left) or time.monotonic() > deadline:
+                    raise
+
+    def looking_for(self, expression):
+        return f"""new Promise((resolve, reject) => {{
+            const end = Date.now() + {PATIENCE - 20} * 1000;
+            const look = () => {{
+                let value = null;
+                try {{ value = ({expression}); }} catch {{}}
+                if (value) resolve(value);
+                else if (Date.now() > end) reject(new Error("never: " + document.body.innerText));
+                else setTimeout(look, 15);
+            }};
+            look();
+        }})"""
+
+    def wait_text(self, selector, text):
+        """Waits until what a selector finds has a text in it."""
+        return self.wait(
+            f"[...document.querySelectorAll({json.dumps(selector)})]"
+            f".some((element) => element.checkVisibility() && element.innerText.includes({json.dumps(text)}))"
+        )
+
+    def wait_gone(self, selector, text=""):
+        return self.wait(
+            f"![...document.querySelectorAll({json.dumps(selector)})]"
+            f".some((element) => element.checkVisibility() && element.innerText.includes({json.dumps(text)}))"
+        )
+
+    def texts(self, selector):
+        return self.value(
+            f"[...document.querySelectorAll({json.dumps(selector)})].map((element) => element.innerText)"
+        )
+
+    def press(self, selector, text=""):
+        """Clicks the first of what a selector finds that has a text in it, or is labelled so, once it is there."""
+        self.wait(
+            f"""(() => {{
+                const found = [...document.querySelectorAll({json.dumps(selector)})].find((element) =>
+                    element.checkVisibility() && !element.disabled
+                    && (element.ariaLabel ?? element.innerText).includes({json.dumps(text)}));
+                if (!found) return false;
+                found.click();
+                return true;
+            }})()"""
+        )
+
+    def write(self, selector, text):
+        """Replaces what stands in a field."""
+        self.wait(
+            f"""(() => {{
+                const field = document.querySelector({json.dumps(selector)});
+                if (!field.checkVisibility()) return false;
+                field.focus();
+                field.select?.();
+                return document.activeElement === field;
+            }})()"""
+        )
+        self.call("Input.insertText", text=text)
+
+    def key(self, name, modifiers=0):
+        code, text = KEYS[name]
+        more = {"text": text} if text else {}
+        key = " " if name == "Space" else name
+        facts = dict(key=key, code=name, windowsVirtualKeyCode=code, modifiers=modifiers)
+        self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **facts, **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **facts)
+
+    def picture(self, path):
+        data = self.call("Page.captureScreenshot")["data"]
+        Path(path).write_bytes(base64.b64decode(data))
+
+    def check(self):
+        """Nothing has gone wrong in the page so far."""
+        assert self.value("faults") == []
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+
+    # What people do on every page
+
+    def sign_up(self, name, email=None, password="secret"):
+        self.press("#gate button.plain", "Create an account")
+        self.write("#field-name", name)
+        self.write("#field-email", email or f"{name.lower()}@example.com")
+        self.write("#field-password", password)
+        self.key("Enter")
+        self.wait("!document.getElementById('app').hidden")
+        return self
+
+    def sign_in(self, name, password="secret"):
+        self.write("#field-email", f"{name.lower()}@example.com")
+        self.write("#field-password", password)
+        self.key("Enter")
+        return self
+
+    # Chat
+
+    def follow(self, name):
+        self.write("#find-people", name)
+        self.press("#found-people button", f"Follow {name}")
+        self.wait_text("#found-people button[aria-pressed=true]", "Following")
+
+    def message(self, name):
+        """Opens the chat with somebody who is followed and found."""
+        self.press("#found-people button", f"Message {name}")
+        self.wait("document.activeElement.matches('.composer textarea')")
+
+    def say(self, text):
+        self.write(".composer textarea", text)
+        self.key("Enter")
+
+
+# Every text in sight against what is behind it, by WCAG 2's formula; large text may have less, and does not need to.
+CONTRAST = """(() => {
+    const parts = (color) => color.match(/[\\d.]+/g).map(Number);
+    const light = ([red, green, blue]) => [red, green, blue]
+        .map((part) => part / 255)
+        .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+    const over = (front, back) => {
+        const alpha = front[3] ?? 1;
+        return front.slice(0, 3).map((part, index) => part * alpha + back[index] * (1 - alpha));
+    };
+    const behind = (element) => {
+        if (!element) return [255, 255, 255];
+        const color = parts(getComputedStyle(element).backgroundColor);
+        return (color[3] ?? 1) === 1 ? color : over(color, behind(element.parentElement));
+    };
+    const faults = [];
+    for (const element of document.querySelectorAll("body *")) {
+        const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        const isField = element.matches("input, textarea") && element.placeholder;
+        if (!hasText && !isField || element.closest(".unseen, .skip, svg, noscript") || !element.checkVisibility()) continue;
+        if (element.disabled) continue;
+        const back = behind(element);
+        const style = getComputedStyle(element, isField && !element.value ? "::placeholder" : null);
+        const front = over(parts(style.color), back);
+        const [one, other] = [light(front), light(back)].sort((a, b) => b - a);
+        const ratio = (one + 0.05) / (other + 0.05);
+        if (ratio < 4.5) faults.push(`${element.tagName}.${element.className}: ${ratio.toFixed(2)}`);
+    }
+    return faults;
+})()"""
+
+
+def contrast_faults(window):
+    """The elements whose text is not read easily."""
+    return window.value(CONTRAST)

@@ -1,0 +1,325 @@
+"""The chat page as two people use it, each in a window of their own."""
+
+import json
+
+import pytest
+
+from browser import Browser
+from hearth_server import Hearth
+from sample_pages import Window, contrast_faults
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Hearth("--samples", data=tmp_path_factory.mktemp("server") / "data") as server:
+        # The port stays when the server is started again.
+        server.flags[server.flags.index("--port") + 1] = str(server.port)
+        yield server
+
+
+@pytest.fixture
+def window(browser, server):
+    """Opens windows, and closes them when all is done and nothing went wrong in them."""
+    windows = []
+
+    def open_window(name, **options):
+        window = Window(browser, f"http://localhost:{server.port}/.samples/chat", **options)
+        windows.append(window)
+        return window.sign_up(name) if name else window
+
+    yield open_window
+    for each in windows:
+        each.check()
+        each.close()
+
+
+@pytest.fixture
+def pair(window):
+    """Two who talk: gives both windows."""
+    def talk(one, other, **options):
+        first, second = window(one, **options), window(other)
+        first.follow(other)
+        first.message(other)
+        first.say(f"Hello {other}")
+        first.wait_gone(".message.pending")
+        second.press(".thread", one)
+        second.wait_text(".message", f"Hello {other}")
+        return first, second
+
+    return talk
+
+
+def token(window):
+    return window.value("JSON.parse(sessionStorage['hearth.samples.session'])")
+
+
+def write(server, window, path, value):
+    """A write that a page has no button for, by the one who is signed in there."""
+    method = "DELETE" if value is None else "PUT"
+    answer = server.request(method, f"/{path}.json?ns=social&auth={token(window)['idToken']}", value)
+    assert answer.status == 200, answer.text
+
+
+def test_two_windows_talk(pair):
+    ann, bob = pair("Ann", "Bob")
+    assert ann.value("document.querySelector('.talk-head .state').innerText") == "online"
+    bob.say("Hi! <img src=x onerror=faults.push('x')> & <b>bold</b>")
+    ann.wait_text(".message:not(.own) .bubble", "<b>bold</b>")
+    # What others wrote stays text, in the list too.
+    assert ann.value("document.querySelectorAll('.message img, .message b, .thread img, .thread b').length") == 0
+    for count in range(5):
+        ann.say(f"line {count}")
+    bob.wait_text(".message .bubble", "line 4")
+    lines = [text for text in bob.texts(".message .bubble") if text.startswith("line")]
+    assert lines == [f"line {count}" for count in range(5)]
+
+    # A chat that is not open is unread until it is.
+    bob.key("Escape")
+    bob.wait_text("#conversation", "Choose a chat")
+    ann.say("and one more")
+    bob.wait_text(".thread.unread", "and one more")
+    bob.press(".thread", "Ann")
+    bob.wait_gone(".thread.unread")
+
+    # Whoever goes away is not there any more.
+    bob.leave()
+    ann.wait_text(".talk-head .state", "last here")
+    bob.come_back()
+    ann.wait_text(".talk-head .state", "online")
+
+
+def test_a_room_tells_who_writes_reads_and_comes(pair, window):
+    cyd, dan = pair("Cyd", "Dan")
+    cyd.press("#new-room")
+    cyd.write("#field-roomName", "Lake")
+    cyd.press("#room-dialog input[name=member]")
+    cyd.press("#room-dialog input[name=public]")
+    cyd.press("#room-dialog button", "Make the room")
+    cyd.wait_text(".note", "Cyd made the room")
+    dan.wait_text(".thread.unread", "Lake")
+    cyd.say("Who comes?")
+    dan.wait_text(".thread.unread .badge", "2")
+    dan.press(".thread", "Lake")
+    cyd.wait_text(".meta", "Seen by Dan")
+    dan.write(".composer textarea", "I do")
+    cyd.wait_text(".typing", "Dan is writing")
+    dan.key("Enter")
+    cyd.wait_text(".message", "I do")
+    cyd.wait_gone(".typing", "Dan")
+    dan.wait_gone(".thread.unread")
+
+    # Somebody finds it, comes, and goes.
+    eve = window("Eve")
+    eve.press("#public-rooms")
+    eve.press("#room-dialog button", "Join Lake")
+    eve.wait_text(".note", "Eve joined")
+    dan.wait_text(".note", "Eve joined")
+    eve.say("Me too")
+    cyd.wait_text(".message", "Me too")
+    cyd.press(".talk-head button", "Room")
+    cyd.write("#room-rename", "Lake & fire")
+    cyd.key("Enter")
+    for each in (cyd, dan, eve):
+        each.wait_text(".talk-head h2", "Lake & fire")
+    eve.press(".talk-head button", "Room")
+    eve.press(".room-panel button", "Leave the room")
+    eve.wait_text("#conversation", "Choose a chat")
+    cyd.wait_text(".note", "Eve left")
+    cyd.press(".room-panel button", "Put Dan out")
+    dan.wait_text("#conversation", "Choose a chat")
+    dan.wait_gone(".thread", "Lake")
+
+
+def test_older_messages_come_when_one_scrolls_up(pair):
+    fay, gil = pair("Fay", "Gil")
+    # As fast as the page can.
+    fay.value(
+        """(async () => {
+            const field = document.querySelector(".composer textarea");
+            for (let count = 1; count <= 95; count += 1) {
+                field.value = `message ${count}`;
+                field.form.requestSubmit();
+            }
+        })()"""
+    )
+    fay.wait_gone(".message.pending")
+    gil.wait_text(".message", "message 95")
+    gil.call("Page.reload")
+    gil.press(".thread", "Fay")
+    gil.wait_text(".message", "message 95")
+    assert gil.value("document.querySelectorAll('.message').length") == 40
+    while not gil.value("[...document.querySelectorAll('.bubble')].some((b) => b.innerText === 'message 1')"):
+        before = gil.value("document.querySelectorAll('.message').length")
+        gil.value("void (document.querySelector('.scroll').scrollTop = 0)")
+        gil.wait(f"document.querySelectorAll('.message').length > {before}")
+    texts = gil.texts(".message .bubble")
+    assert texts == ["Hello Gil"] + [f"message {count}" for count in range(1, 96)]
+    gil.wait_gone(".older")
+
+
+def test_a_refused_message_is_shown_and_can_be_sent_again_or_thrown_away(pair, server):
+    hal, ivy = pair("Hal", "Ivy")
+    block = f"blocks/{token(ivy)['uid']}/{token(hal)['uid']}"
+    write(server, ivy, block, True)
+    hal.say("Do you hear me?")
+    hal.wait_text(".message.refused", "Not sent: the server's rules do not allow it.")
+    hal.say("Hello?")
+    hal.wait("document.querySelectorAll('.message.refused').length === 2")
+    assert ivy.texts(".message .bubble") == ["Hello Ivy"]
+    # One is thrown away, the other arrives once it may.
+    hal.press(".message.refused:last-child button", "Discard")
+    hal.wait("document.querySelectorAll('.message.refused').length === 1")
+    write(server, ivy, block, None)
+    hal.press(".message.refused button", "Try again")
+    ivy.wait_text(".message", "Do you hear me?")
+    hal.wait_gone(".message.refused")
+    assert hal.texts(".message .bubble") == ["Hello Ivy", "Do you hear me?"]
+
+
+def test_a_server_that_is_started_again_is_found_again(pair, server):
+    jon, kim = pair("Jon", "Kim")
+    server.kill()
+    server.process.stdout.close()
+    jon.wait("document.getElementById('connection').dataset.state !== 'online'")
+    kim.wait("document.getElementById('connection').dataset.state !== 'online'")
+    jon.say("Written while it was away")
+    jon.wait_text(".message.pending", "Sending")
+    server.start()
+    kim.wait_text(".message", "Written while it was away")
+    jon.wait_gone(".message.pending")
+    kim.say("Back again")
+    jon.wait_text(".message", "Back again")
+    jon.wait_text(".talk-head .state", "online")
+    assert jon.texts(".message .bubble") == ["Hello Kim", "Written while it was away", "Back again"]
+    # The browser itself says that a connection failed; nothing else went wrong.
+    for each in (jon, kim):
+        told = each.value("faults")
+        assert all("WebSocket" in fault for fault in told), told
+        each.value("void (faults.length = 0)")
+
+
+def test_wrong_words_at_the_door_are_told(window):
+    lea = window(None)
+    lea.sign_in("nobody", "wrong password")
+    lea.wait_text(".problem", "Nobody is known by this address and password.")
+    lea.sign_up("Lea")
+    lea.press("#sign-out")
+    lea.wait_text("#gate", "Sign in")
+    # The name of somebody else, in other letters.
+    lea.press("#gate button.plain", "Create an account")
+    for name, hint in [("LEA", "LEA is taken"), ("Lea2", "")]:
+        lea.write("#field-name", name)
+        if not hint:
+            lea.key("Enter")
+            break
+        lea.write("#field-email", "other@example.com")
+        lea.write("#field-password", "secret")
+        lea.key("Enter")
+        lea.wait_text(".problem", hint)
+    lea.wait_text("#me-name", "Lea2")
+    # The browser tells of answers that are refusals.
+    told = lea.value("faults")
+    assert all("400" in fault for fault in told), told
+
+
+def test_whoever_is_no_longer_known_is_asked_again(pair, server):
+    pat, quinn = pair("Pat", "Quinn")
+    body = {"idToken": token(pat)["idToken"]}
+    gone = server.request("POST", "/identitytoolkit.googleapis.com/v1/accounts:delete?key=any", body)
+    assert gone.status == 200
+    pat.wait_text(".problem", "You were signed out. Sign in again.")
+    quinn.say("Are you gone?")
+    quinn.wait_gone(".message.pending")
+    # The browser tells of the answer that was a refusal.
+    told = pat.value("faults")
+    assert all("400" in fault for fault in told), told
+
+
+def test_all_of_it_is_reached_by_keyboard_alone(window):
+    moe = window("Moe")
+    ned = window(None)
+    ned.wait("document.activeElement.id === 'field-email'")
+    focused = "document.activeElement"
+
+    def tab_to(text):
+        for _ in range(30):
+            ned.key("Tab")
+            if ned.value(f"({focused}.ariaLabel ?? {focused}.innerText ?? '').includes({json.dumps(text)})"):
+                break
+        else:
+            raise AssertionError(f"{text!r} is not reached")
+        # And one sees where one is.
+        assert ned.value(f"{focused}.matches(':focus-visible')")
+        assert ned.value(f"getComputedStyle({focused}).outlineStyle") == "solid"
+
+    tab_to("Create an account")
+    ned.key("Enter")
+    ned.wait(f"{focused}.id === 'field-name'")
+    for text in ("Ned", "ned@example.com", "secret"):
+        ned.call("Input.insertText", text=text)
+        ned.key("Tab")
+    ned.key("Enter")
+    ned.wait(f"{focused}.id === 'find-people'")
+    ned.call("Input.insertText", text="moe")
+    ned.wait_text("#found-status", "1 found")
+    tab_to("Follow Moe")
+    ned.key("Enter")
+    ned.wait(f"{focused}.ariaLabel === 'Unfollow Moe'")
+    ned.key("Tab", modifiers=8)
+    assert ned.value(f"{focused}.ariaLabel") == "Message Moe"
+    ned.key("Enter")
+    ned.wait(f"{focused}.ariaLabel === 'Message'")
+    ned.call("Input.insertText", text="Not one click")
+    ned.key("Enter")
+    moe.wait_text(".thread", "Not one click")
+    # Back to the list, to where one was, and in again.
+    ned.wait_text(".thread", "Moe")
+    ned.key("Escape")
+    ned.wait(f"{focused}.className.includes('thread')")
+    ned.key("Enter")
+    ned.wait(f"{focused}.ariaLabel === 'Message'")
+    ned.key("Escape")
+    # A dialog takes the focus, and gives it back.
+    ned.wait(f"{focused}.className.includes('thread')")
+    for _ in range(5):
+        if ned.value(f"{focused}.id") == "new-room":
+            break
+        ned.key("Tab", modifiers=8)
+    ned.key("Space")
+    ned.wait(f"{focused}.id === 'field-roomName'")
+    ned.key("Escape")
+    ned.wait("!document.getElementById('room-dialog').open")
+    assert ned.value(f"{focused}.id") == "new-room"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(pair, scheme, tmp_path):
+    ana, _ = pair(
+        f"Ana-{scheme}",
+        f"Bea-{scheme}",
+        width=360,
+        height=640,
+        media={"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"},
+    )
+    ana.say("a-very-long-word-" * 30)
+    ana.wait_gone(".message.pending")
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    assert ana.value(fits)
+    assert contrast_faults(ana) == []
+    # One thing at a time, and a way back.
+    assert not ana.value("document.getElementById('threads').checkVisibility()")
+    ana.press(".back")
+    ana.wait_text(".thread", f"Bea-{scheme}")
+    assert ana.value(fits)
+    assert contrast_faults(ana) == []
+    ana.picture(tmp_path / "narrow.png")
+    brightness = ana.value("getComputedStyle(document.body).backgroundColor")
+    red = int(brightness.removeprefix("rgb(").split(",")[0])
+    assert (red < 64) == (scheme == "dark")
+    assert ana.value("getComputedStyle(document.querySelector('button')).transitionDuration") == "0s"

@@ -1,0 +1,208 @@
+"""The party page as several people use it, each in a window of their own."""
+
+import struct
+import zlib
+
+import pytest
+
+from browser import Browser
+from hearth_server import Hearth
+from sample_pages import Window, contrast_faults
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Hearth("--samples") as server:
+        yield server
+
+
+@pytest.fixture
+def window(browser, server):
+    windows = []
+
+    def open_window(name, **options):
+        window = Window(browser, f"http://localhost:{server.port}/.samples/party", **options)
+        windows.append(window)
+        return window.sign_up(name, email=f"{name.lower().replace(' ', '.')}@example.com")
+
+    yield open_window
+    for each in windows:
+        each.check()
+        each.close()
+
+
+def befriend(one, email, other, name):
+    one.write("#friend-email", email)
+    one.key("Enter")
+    other.press(".letter button", "Accept")
+    one.wait_text("#friends", name)
+
+
+def invite(host, description):
+    host.press("#new-party")
+    host.write("#field-description", description)
+    host.press("#party-dialog button", "Make the party")
+    host.wait_text(".party-card", description)
+
+
+def png(path, width=640, height=480):
+    """A picture wider than photos are kept."""
+    row = b"\0" + bytes(value for x in range(width) for value in (x * 255 // width, 90, 120))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = zlib.compress(row * height)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
+    return str(path)
+
+
+def upload(window, file):
+    document = window.call("DOM.getDocument")["root"]["nodeId"]
+    node = window.call("DOM.querySelector", nodeId=document, selector=".upload input")["nodeId"]
+    window.call("DOM.setFileInputFiles", nodeId=node, files=[file])
+
+
+def photo_count(window, count):
+    window.wait(f"document.querySelectorAll('.party-card .photos img').length === {count}")
+
+
+def test_an_evening_from_the_first_friend_to_the_end(window, tmp_path):
+    ann, bob, cyd = window("Ann Lee"), window("Bob"), window("Cyd")
+    ann.write("#friend-email", "nobody@example.com")
+    ann.key("Enter")
+    ann.wait_text("#alerts", "Could not ask nobody@example.com: nobody here has this address.")
+    befriend(ann, "bob@example.com", bob, "Bob")
+    befriend(ann, "cyd@example.com", cyd, "Cyd")
+
+    # All friends are invited; one comes, one does not, and is asked again.
+    invite(ann, "Midsummer <i>at the lake</i>")
+    bob.wait_text(".letter", "Ann Lee invites you: Midsummer <i>at the lake</i>")
+    assert bob.value("document.querySelectorAll('.letter i, .letter b, h3 i').length") == 0
+    bob.press(".letter button", "Accept")
+    ann.wait_text(".guest.coming", "Bob")
+    bob.wait_text(".party-card", "Party of Ann Lee")
+    cyd.press(".letter button", "Refuse")
+    ann.wait_text(".guest.refused", "Cyd")
+    bob.wait_text(".guest.refused", "Cyd")
+    cyd.wait_gone(".party-card", "Midsummer")
+    ann.press(".guest button", "Ask Cyd again")
+    cyd.wait_text(".letter", "Midsummer")
+    cyd.press(".letter button", "Accept")
+    ann.wait_text(".guest.coming", "Cyd")
+
+    # The host changes it, and everybody sees that.
+    ann.press(".party-card button", "Change")
+    ann.write("#field-description", "Midsummer in the garden")
+    ann.press("#party-dialog button", "Change")
+    for each in (ann, bob, cyd):
+        each.wait_text(".party-card h3", "Midsummer in the garden")
+
+    # A guest's photo waits for the host; the host's own does not.
+    file = png(tmp_path / "photo.png")
+    upload(bob, file)
+    ann.wait_text(".letter", "has a photo for")
+    ann.wait("document.querySelector('.letter img').naturalWidth === 300")
+    ann.press(".letter button", "Accept")
+    for each in (ann, bob, cyd):
+        photo_count(each, 1)
+    upload(ann, file)
+    for each in (ann, bob, cyd):
+        photo_count(each, 2)
+    assert cyd.value("document.querySelector('.party-card .photos img').naturalHeight") == 225
+    # The uploader takes the bytes away, and the host's page the key.
+    bob.press(".photos button", "Remove this photo by Bob")
+    for each in (ann, bob, cyd):
+        photo_count(each, 1)
+
+    # Whoever cannot come says so, and does not see it any more.
+    cyd.press(".party-card button", "I cannot come")
+    ann.wait_text(".guest.refused", "Cyd")
+    cyd.wait_text("#no-parties", "No parties yet")
+
+    # Cancelled, it is gone for everybody.
+    ann.press(".party-card button", "Cancel the party")
+    ann.press("#party-dialog button.danger", "Cancel the party")
+    ann.wait_text("#no-parties", "No parties yet")
+    bob.wait_text("#no-parties", "No parties yet")
+    bob.wait_text("#notices", "Ann Lee has cancelled a party.")
+    # And so is a friendship that one ends.
+    ann.press("#friends button", "End the friendship with Bob")
+    bob.wait_text("#no-friends", "No friends yet")
+
+
+def test_a_guest_suggests_a_friend_whom_the_host_invites(window):
+    dan, eve, fay = window("Dan"), window("Eve"), window("Fay")
+    befriend(dan, "eve@example.com", eve, "Eve")
+    befriend(eve, "fay@example.com", fay, "Fay")
+    invite(dan, "Chess")
+    eve.press(".letter button", "Accept")
+    eve.wait_text(".party-card", "Chess")
+    eve.wait("document.querySelector('.suggest')")
+    eve.value(
+        """(() => {
+            const select = document.querySelector(".suggest");
+            select.selectedIndex = 1;
+            select.dispatchEvent(new Event("change"));
+        })()"""
+    )
+    dan.wait_text(".letter", "Eve suggests that you invite Fay to “Chess”.")
+    dan.press(".letter button", "Accept")
+    eve.wait_text("#notices", "Dan has invited whom you suggested.")
+    fay.wait_text(".letter", "Dan invites you: Chess")
+    fay.wait_text(".letter", "Dan asks to be your friend.")
+    fay.press(".letter button", "Accept")
+    fay.press(".letter button", "Accept")
+    dan.wait_text(".guest.coming", "Fay")
+    dan.wait_text("#friends", "Fay")
+
+
+def test_answers_that_waited_are_applied_when_their_owner_comes_back(window):
+    gil, hal = window("Gil"), window("Hal")
+    befriend(gil, "hal@example.com", hal, "Hal")
+    invite(gil, "Reading")
+    gil.leave()
+    hal.press(".letter button", "Accept")
+    hal.wait_text(".party-card", "Reading")
+    hal.press(".party-card button", "I cannot come")
+    hal.wait_text("#no-parties", "No parties yet")
+    gil.come_back()
+    # The last word counts.
+    gil.wait_text(".guest.refused", "Hal")
+    gil.wait("document.getElementById('connection').dataset.state === 'online'")
+    assert gil.texts(".guest .answer") == ["does not come"]
+
+
+def test_an_invitation_to_a_party_that_is_gone_can_be_put_away(window):
+    ivy, jon = window("Ivy"), window("Jon")
+    befriend(ivy, "jon@example.com", jon, "Jon")
+    invite(ivy, "Skating")
+    jon.wait_text(".letter", "Skating")
+    ivy.press(".party-card button", "Cancel the party")
+    ivy.press("#party-dialog button.danger", "Cancel the party")
+    jon.wait_text(".letter", "a party that is no longer on")
+    jon.press(".letter button", "Dismiss")
+    jon.wait_text("#no-inbox", "Nothing to answer")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(window, scheme):
+    media = {"prefers-color-scheme": scheme}
+    kim = window(f"Kim {scheme}", width=360, height=640, media=media)
+    lea = window(f"Lea {scheme}", width=360, height=640, media=media)
+    befriend(kim, f"lea.{scheme}@example.com", lea, "Lea")
+    invite(kim, "A party with a rather long name, and a-very-long-word-" + "on-and-" * 20)
+    lea.wait_text(".letter", "invites you")
+    for each in (kim, lea):
+        assert each.value("document.documentElement.scrollWidth <= innerWidth")
+        assert contrast_faults(each) == []
+    # A dialog, too.
+    kim.press(".party-card button", "Change")
+    assert contrast_faults(kim) == []

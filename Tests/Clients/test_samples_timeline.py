@@ -1,0 +1,166 @@
+"""The timeline page as several people use it, each in a window of their own."""
+
+import urllib.parse
+
+import pytest
+
+from browser import Browser
+from hearth_server import Hearth
+from sample_pages import Window, contrast_faults
+
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Hearth("--samples") as server:
+        yield server
+
+
+@pytest.fixture
+def window(browser, server):
+    windows = []
+
+    def open_window(name, **options):
+        window = Window(browser, f"http://localhost:{server.port}/.samples/timeline", **options)
+        windows.append(window)
+        return window.sign_up(name)
+
+    yield open_window
+    for each in windows:
+        each.check()
+        each.close()
+
+
+def post(window, words):
+    window.write("#card-text", words)
+    window.press("#compose button.primary")
+    window.wait_text("#compose", "Post")
+    window.wait("document.getElementById('card-text').value === ''")
+
+
+def show(window, *alts):
+    """Waits until these are the posts, newest first."""
+    expected = "|".join(alts)
+    window.wait(f"[...document.querySelectorAll('.post .picture')].map((p) => p.alt).join('|') === {expected!r}")
+
+
+def test_what_one_posts_the_others_see_and_like(window):
+    ann, bob, cyd = window("Ann"), window("Bob"), window("Cyd")
+    post(bob, "Before anybody follows me")
+    ann.follow("Bob")
+    # Following brings what was there before.
+    show(ann, "Card by Bob: Before anybody follows me")
+    cyd.follow("Bob")
+    post(bob, "Live <b>& 'all'</b> \"of it\"")
+    newest = "Card by Bob: Live <b>& \\'all\\'</b> \"of it\""
+    for each in (ann, cyd, bob):
+        each.wait("document.querySelectorAll('.post').length === 2")
+        text = each.value("document.querySelector('.post .picture').alt")
+        assert text == newest.replace("\\", "")
+        each.wait("[...document.querySelectorAll('.post .picture')].every((p) => p.naturalWidth > 0)")
+
+    # Likes of all at once are counted exactly, everywhere.
+    for each in (ann, bob, cyd):
+        each.value("void document.querySelector('.post .like').click()")
+    for each in (ann, bob, cyd):
+        each.wait_text(".post:first-child .like", "3 likes")
+        assert each.value("document.querySelector('.post .like').ariaPressed") == "true"
+    bob.press(".post:first-child .like")
+    for each in (ann, bob, cyd):
+        each.wait_text(".post:first-child .like", "2 likes")
+    assert bob.value("document.querySelector('.post .like').ariaPressed") == "false"
+    assert "Like this post of Bob, 2 likes" == bob.value("document.querySelector('.post .like').ariaLabel")
+
+    # A post that is deleted is gone from every timeline; who no longer follows sees none.
+    bob.press(".post:first-child button", "Delete this post")
+    for each in (ann, bob, cyd):
+        show(each, "Card by Bob: Before anybody follows me")
+    ann.press("#following button", "Unfollow Bob")
+    ann.wait_text("#no-posts", "Nothing here yet")
+
+
+def test_a_refused_like_is_rolled_back_and_told_once(window, server):
+    dan = window("Dan")
+    post(dan, "Like me")
+    dan.wait_text(".like", "0 likes")
+    closed = {"rules": {".read": "auth != null", ".write": False}}
+    assert server.put("/.settings/rules.json?ns=social", closed).status == 200
+    dan.press(".like")
+    dan.wait_text("#alerts", "Could not like the post: the server's rules do not allow it.")
+    dan.wait_text(".like", "0 likes")
+    assert dan.value("document.querySelector('.like').ariaPressed") == "false"
+    dan.write("#card-text", "Not this one")
+    dan.press("#compose button.primary")
+    dan.wait_text("#compose-problem", "Could not post: the server's rules do not allow it.")
+    # What was written is still there, to be tried again.
+    assert dan.value("document.getElementById('card-text').value") == "Not this one"
+    assert dan.value("document.querySelectorAll('.toast.bad').length") == 1
+    assert dan.value("document.querySelectorAll('.post').length") == 1
+    assert server.request("DELETE", "/.settings/rules.json?ns=social").status == 200
+    dan.press("#compose button.primary")
+    dan.wait("document.querySelectorAll('.post').length === 2")
+
+
+def test_a_picture_is_posted_by_its_address(window):
+    eve = window("Eve")
+    eve.press("#compose input[value=address]")
+    for address, problem in [
+        ("javascript:alert(1)", "Write the whole address of a picture"),
+        ("data:image/png;base64,AAAA", "There is no picture at this address."),
+    ]:
+        eve.write("#address", address)
+        eve.press("#compose button.primary")
+        eve.wait_text("#compose-problem", problem)
+    eve.write("#address", PIXEL)
+    eve.press("#compose button.primary")
+    show(eve, "Picture by Eve")
+    assert eve.value("document.querySelector('.post .picture').getAttribute('src')") == PIXEL
+
+
+def test_a_card_that_is_too_long_is_told_before_it_is_posted(window):
+    fay = window("Fay")
+    fay.write("#card-text", "\U0001f525" * 80)
+    fay.wait("!document.getElementById('card-preview').hidden || document.getElementById('compose-problem').innerText")
+    address = fay.value("document.getElementById('card-preview').src")
+    problem = fay.value("document.getElementById('compose-problem').innerText")
+    assert problem == "That is too much for a card. Write fewer words." or len(address) <= 2000
+    fay.write("#card-text", "\u6f22\u5b57 and words")
+    fay.wait("!document.getElementById('card-preview').hidden")
+    address = urllib.parse.unquote(fay.value("document.getElementById('card-preview').src"))
+    assert len(address) <= 2000
+
+
+def test_older_posts_are_shown_on_demand(window):
+    gil = window("Gil")
+    gil.value(
+        """(async () => {
+            const form = document.getElementById("compose");
+            for (let count = 1; count <= 23; count += 1) {
+                form.elements.text.value = `card ${count}`;
+                form.requestSubmit();
+                while (form.ariaBusy) await new Promise((resolve) => setTimeout(resolve, 5));
+            }
+        })()"""
+    )
+    gil.wait("document.querySelectorAll('.post').length === 20")
+    gil.press("#more-posts")
+    gil.wait("document.querySelectorAll('.post').length === 23")
+    alts = gil.value("[...document.querySelectorAll('.post .picture')].map((p) => p.alt)")
+    assert alts == [f"Card by Gil: card {count}" for count in range(23, 0, -1)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(window, scheme):
+    hal = window(f"Hal-{scheme}", width=360, height=640, media={"prefers-color-scheme": scheme})
+    post(hal, "Narrow")
+    hal.wait_text(".post", "Hal")
+    hal.wait("document.querySelector('.picture').complete")
+    assert hal.value("document.documentElement.scrollWidth <= innerWidth")
+    assert contrast_faults(hal) == []
