@@ -36,6 +36,10 @@ let package = Package(
         .library(name: "HearthCore", targets: ["HearthCore"]),
         .library(name: "HearthDatabase", targets: ["HearthDatabase"]),
         .library(name: "HearthAuth", targets: ["HearthAuth"]),
+        .library(name: "Chat", targets: ["Chat", "SocialGraph", "Records"]),
+        .library(name: "Timeline", targets: ["Timeline", "SocialGraph", "Records"]),
+        .library(name: "Party", targets: ["Party", "Records"]),
+        .library(name: "Photos", targets: ["Photos"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -64,6 +68,7 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])],
         ),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng16", providers: [.apt(["libpng-dev"])]),
 
         .target(
             name: "JSONTree",
@@ -192,6 +197,42 @@ let package = Package(
             swiftSettings: strict,
         ),
 
+        // The services: clients like any other, which know nothing of ours but the SDK.
+        .target(name: "Records", dependencies: ["HearthDatabase"], swiftSettings: strict),
+        .target(
+            name: "SocialGraph",
+            dependencies: ["Records", "HearthDatabase"],
+            swiftSettings: strict,
+        ),
+        .target(
+            name: "Photos",
+            dependencies: [.target(name: "CPNG", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict,
+        ),
+        .target(
+            name: "Chat",
+            dependencies: [
+                "SocialGraph", "Records", "HearthDatabase",
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict,
+        ),
+        .target(
+            name: "Timeline",
+            dependencies: ["SocialGraph", "Records", "HearthDatabase"],
+            swiftSettings: strict,
+        ),
+        .target(
+            name: "Party",
+            dependencies: ["Records", "HearthDatabase", "Photos"],
+            swiftSettings: strict,
+        ),
+        .target(
+            name: "PushWorker",
+            dependencies: ["Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Files"],
+            swiftSettings: strict,
+        ),
+
         .executableTarget(
             name: "hearth",
             dependencies: [
@@ -206,7 +247,7 @@ let package = Package(
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WriteAheadLog", "DatabaseCore",
                 "WireProtocol", "Tokens", "Passwords", "Accounts", "IdentityToolkit", "SyncCore",
-                "HearthDatabase", "HearthCore",
+                "HearthDatabase", "HearthCore", "Chat", "SocialGraph", "Timeline",
             ],
             swiftSettings: strict,
         ),
@@ -280,6 +321,26 @@ let package = Package(
             "WireProtocol"
         ),
         tests(of: "HearthAuth", "HearthCore", "HearthDatabase"),
+        .target(
+            name: "ServiceSupport",
+            dependencies: ["TestSupport", "HearthCore", "HearthDatabase", "HearthAuth"],
+            path: "Tests/ServiceSupport",
+            swiftSettings: strict,
+        ),
+        tests(of: "Records", "HearthDatabase", "ServiceSupport"),
+        tests(of: "SocialGraph", "Records", "HearthDatabase", "ServiceSupport"),
+        tests(of: "Chat", "SocialGraph", "Records", "HearthDatabase", "ServiceSupport"),
+        tests(of: "Timeline", "SocialGraph", "Records", "HearthDatabase", "ServiceSupport"),
+        tests(of: "Party", "Records", "Photos", "HearthDatabase", "ServiceSupport"),
+        tests(of: "Photos"),
+        tests(
+            of: "PushWorker",
+            "Chat",
+            "SocialGraph",
+            "HearthDatabase",
+            "HearthAuth",
+            "ServiceSupport"
+        ),
         // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
         .testTarget(
             name: "TutorialTests",

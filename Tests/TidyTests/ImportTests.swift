@@ -46,6 +46,23 @@ private let arrows: [String: Set<String>] = [
         "HearthCore", "HTTPClient", "Foundation", "FoundationNetworking", "Dispatch",
         "Synchronization",
     ],
+    "Records": ["HearthDatabase", "Foundation"],
+    "SocialGraph": ["Records", "HearthDatabase", "Foundation", "Dispatch", "Synchronization"],
+    "Photos": ["CPNG", "Foundation", "Glibc", "Synchronization"],
+    "Chat": [
+        "SocialGraph", "Records", "HearthDatabase", "COpenSSL", "CommonCrypto", "Foundation",
+        "Dispatch", "Synchronization",
+    ],
+    "Timeline": [
+        "SocialGraph", "Records", "HearthDatabase", "Foundation", "Dispatch", "Synchronization",
+    ],
+    "Party": [
+        "Records", "HearthDatabase", "Photos", "Foundation", "Dispatch", "Synchronization",
+    ],
+    "PushWorker": [
+        "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Files", "Foundation", "Dispatch",
+        "Synchronization",
+    ],
     "Files": ["Glibc"],
     "Gzip": ["CZlib"],
     "HTTPClient": ["CCurl"],
@@ -75,7 +92,7 @@ private let exceptions: [String: Set<String>] = [
 /// Targets of C, which import no module.
 private let targetsOfC: Set<String> = [
     "CLibwebsockets", "COpenSSL", "CArgon2", "CCurl", "CZlib", "CTransport", "CSQLite",
-    "CClientTransport", "CSamplePages",
+    "CClientTransport", "CPNG", "CSamplePages",
 ]
 
 @Suite("imports")

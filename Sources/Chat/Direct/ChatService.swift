@@ -1,0 +1,190 @@
+public import HearthDatabase
+internal import Foundation
+internal import Synchronization
+
+/// Direct chats, as the signed-in user `me`.
+///
+/// Each member of a chat has a copy of it. A message is one update: itself, and in both copies what a list
+/// shows of it. Who may do what is in the rules; limits that they would refuse are checked before anything is
+/// sent.
+public struct ChatService: Sendable {
+    /// Where the chats are.
+    public let database: Database
+    /// Who acts, as they were when the service was made.
+    public let me: UserProfile
+
+    let name: CurrentName
+
+    /// How often a refused message is looked into, if each time something else is found to have changed.
+    static let attempts = 5
+
+    /// The chats of a user.
+    ///
+    /// - Parameters:
+    ///   - database: One whose app is signed in as `me`.
+    ///   - me: Who acts; a username that has changed elsewhere meanwhile is found out when it is refused.
+    public init(database: Database, me: UserProfile) {
+        self.database = database
+        self.me = me
+        name = CurrentName(me.username)
+    }
+
+    // MARK: Sending
+
+    /// Says something in a chat.
+    ///
+    /// Observers of this client see it at once; if the rules refuse it, they see it go again. A refusal is
+    /// looked into: when the username has changed, or a copy of the chat is gone, the same message is sent as
+    /// that needs it. Without a connection this waits for one.
+    /// - Parameters:
+    ///   - content: 1 to 4,000 UTF-16 units.
+    ///   - chat: One of the user's.
+    /// - Returns: The key of the message.
+    /// - Throws: `ServiceError`: `refused` when the rules do not allow it, as when the other has blocked the user.
+    @discardableResult
+    public func sendMessage(_ content: String, for chat: DirectChat) async throws -> String {
+        let draft = try draft(content, for: chat)
+        try await deliver(draft, own: .touched)
+        return draft.key
+    }
+
+    /// A message for a chat, with a key of its own; nothing is sent yet.
+    func draft(_ content: String, for chat: DirectChat) throws(ServiceError) -> MessageDraft {
+        guard let receiver = chat.member(beside: me.uid) else {
+            throw .invalid(field: "chat", why: "it is not one of yours")
+        }
+        return try draft(content, to: receiver, chatKey: chat.key)
+    }
+
+    /// A message for somebody, with a key of its own; nothing is sent yet.
+    func draft(
+        _ content: String,
+        to receiver: String,
+        chatKey: String,
+    ) throws(ServiceError) -> MessageDraft {
+        try ServiceError.checkLength(of: content, "content", ChatLimits.messageLength)
+        return MessageDraft(
+            chatKey: try chatKey.key("chat"),
+            key: database.reference().childByAutoId().key ?? "",
+            content: content,
+            sentSeconds: Date().timeIntervalSince1970,
+            sender: me.uid,
+            receiver: try receiver.key("uid"),
+            username: name.value,
+        )
+    }
+
+    /// Sends a message into a chat that there is: as it is; then with the name and the own copy as they are
+    /// now; then with the other's copy whole. If one of them changes meanwhile, once more.
+    ///
+    /// Always the same message: one that has arrived is never sent a second time.
+    /// `own` is what is known of the own copy.
+    func deliver(_ draft: MessageDraft, own: MessageDraft.Copy) async throws(ServiceError) {
+        var draft = draft
+        draft.username = name.value
+        if try await isTaken(draft, own: own, other: .touched) { return }
+        let other = try await username(of: draft.receiver)
+        var last = (draft: draft, own: own)
+        for attempt in 1...Self.attempts {
+            let now = try await refreshed(draft)
+            let title = DirectChat.title(now.username, other ?? draft.receiver)
+            let copy: MessageDraft.Copy =
+                try await ownCopy(draft.chatKey) == nil ? .whole(title: title) : .touched
+            let isSame = now.username == last.draft.username && copy == last.own
+            if isSame, attempt > 1 { break }
+            if !isSame, try await isTaken(now, own: copy, other: .touched) { return }
+            if try await isTaken(now, own: copy, other: .whole(title: title)) { return }
+            last = (now, copy)
+        }
+        throw .refused("send a message to \(other ?? draft.receiver)")
+    }
+
+    /// The message under the name that the user has now.
+    func refreshed(_ draft: MessageDraft) async throws(ServiceError) -> MessageDraft {
+        var draft = draft
+        draft.username = try await username(of: me.uid) ?? draft.username
+        name.value = draft.username
+        return draft
+    }
+
+    /// Writes it, and tells whether the server has it now; false when the rules refused it.
+    ///
+    /// A connection that is lost before the answer has the SDK write once more, and the rules refuse what is
+    /// there already: so a refusal is believed when the message is not there.
+    func isTaken(
+        _ draft: MessageDraft,
+        own: MessageDraft.Copy,
+        other: MessageDraft.Copy,
+        isClaiming: Bool = false,
+    ) async throws(ServiceError) -> Bool {
+        let update = draft.update(own: own, other: other, isClaiming: isClaiming)
+        do {
+            try await database.reference().updateChildValues(update)
+            return true
+        } catch DatabaseError.permissionDenied {
+            return try await hasArrived(draft)
+        } catch {
+            throw ServiceError(error, purpose: "send a message")
+        }
+    }
+
+    private func hasArrived(_ draft: MessageDraft) async throws(ServiceError) -> Bool {
+        do {
+            let snapshot = try await database.serverData(draft.place)
+            return snapshot.childSnapshot(forPath: "sender/uid").value as? String == draft.sender
+        } catch DatabaseError.permissionDenied {
+            return false
+        } catch {
+            throw ServiceError(error, purpose: "look for a message")
+        }
+    }
+
+    // MARK: Looking
+
+    /// The own copy of a chat as the server has it; nil when there is none, or one that makes no sense.
+    func ownCopy(_ chatKey: String) async throws(ServiceError) -> DirectChat? {
+        let snapshot = try await ServiceError.naming("look at a chat") {
+            try await database.serverData("chats/\(me.uid)/\(chatKey)")
+        }
+        do throws(RecordFault) {
+            return try snapshot.record(as: DirectChat.self)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The username that an account has now; nil when it has no profile that makes sense.
+    func username(of uid: String) async throws(ServiceError) -> String? {
+        let snapshot = try await ServiceError.naming("look at a profile") {
+            try await database.serverData("users/\(uid)/username")
+        }
+        return snapshot.value as? String
+    }
+}
+
+/// The user's name as the server last took it, shared by the copies of a service.
+final class CurrentName: Sendable {
+    private let text: Mutex<String>
+
+    init(_ text: String) { self.text = Mutex(text) }
+
+    var value: String {
+        get { text.withLock { $0 } }
+        set { text.withLock { $0 = newValue } }
+    }
+}
+
+extension Database {
+    /// What the server has at a path; waits for a connection if there is none and nothing is known here.
+    func serverData(_ path: String) async throws -> DataSnapshot {
+        while true {
+            do {
+                return try await reference(withPath: path).getData()
+            } catch DatabaseError.offline {
+                for try await state in reference(withPath: ".info/connected").snapshots() {
+                    if state.value as? Bool == true { break }
+                }
+            }
+        }
+    }
+}

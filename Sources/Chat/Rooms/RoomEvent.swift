@@ -1,0 +1,155 @@
+public import Foundation
+import Records
+
+/// Something that happened in a room: `roomEvents/{r}/{key}`.
+public struct RoomEvent: Hashable, Sendable {
+    /// What happened.
+    public enum Content: Hashable, Sendable {
+        /// Somebody said something.
+        case message(Message)
+        /// The room was made.
+        case createdChat
+        /// An account came in: by itself if it is that of `by`, else it was brought in.
+        case addedUser(String)
+        /// An account is in no more: by itself if it is that of `by`, else it was put out.
+        case userLeft(String)
+        /// The room is called so from here on.
+        case renamedChat(String)
+    }
+
+    /// What somebody says: a text, a picture, a place, or several of them.
+    public struct Message: Hashable, Sendable {
+        /// 1 to 4,000 characters.
+        public let text: String?
+        /// The address of a picture, 1 to 2,000 characters.
+        public let picture: String?
+        /// A place.
+        public let location: Location?
+        /// How it looks.
+        public let style: Style?
+
+        /// A message.
+        ///
+        /// - Throws: `ServiceError.invalid` if it says nothing, or something in it is too long or nowhere.
+        public init(
+            text: String? = nil,
+            picture: String? = nil,
+            location: Location? = nil,
+            style: Style? = nil,
+        ) throws {
+            if let fault = Self.fault(text, picture, location, style) {
+                throw ServiceError.invalid(field: fault.field, why: fault.why)
+            }
+            self.text = text
+            self.picture = picture
+            self.location = location
+            self.style = style
+        }
+    }
+
+    /// The key; the room's own order of events is that of their positions.
+    public let key: String
+    /// The account that did it.
+    public let by: String
+    /// What it did.
+    public let content: Content
+    /// Where it is among the events of its room, which its time decides.
+    public let position: EventPosition
+
+    /// The server's time; of an event that is on its way a guess.
+    public var at: Date { position.date }
+
+    /// An event as a test or a preview needs it; those of a room come from `RoomService`.
+    public init(position: EventPosition, by: String, content: Content) {
+        key = position.key
+        self.by = by
+        self.content = content
+        self.position = position
+    }
+}
+
+/// Where an event is among those of its room: by the server's time, of one moment by key.
+public struct EventPosition: Hashable, Sendable {
+    /// Milliseconds since 1970, of the server's clock.
+    public let milliseconds: Double
+    /// The key of the event.
+    public let key: String
+
+    /// A position.
+    public init(milliseconds: Double, key: String) {
+        self.milliseconds = milliseconds
+        self.key = key
+    }
+
+    /// The moment.
+    public var date: Date { Date(timeIntervalSince1970: milliseconds / 1000) }
+}
+
+extension EventPosition: Comparable {
+    /// Whether the left one is before the right one.
+    public static func < (left: EventPosition, right: EventPosition) -> Bool {
+        if left.milliseconds != right.milliseconds { return left.milliseconds < right.milliseconds }
+        return left.key.utf8.lexicographicallyPrecedes(right.key.utf8)
+    }
+}
+
+extension RoomEvent.Message {
+    static func fault(
+        _ text: String?,
+        _ picture: String?,
+        _ location: Location?,
+        _ style: Style?,
+    ) -> (field: String, why: String)? {
+        if text == nil, picture == nil, location == nil {
+            return ("text", "a message has a text, a picture or a location")
+        }
+        let parts = [
+            ("text", text, ChatLimits.messageLength),
+            ("picture", picture, ChatLimits.pictureLength),
+        ]
+        for (field, part, lengths) in parts {
+            guard let count = part?.utf16.count else { continue }
+            if count < lengths.lowerBound { return (field, "it is empty") }
+            if count > lengths.upperBound {
+                return (field, "it is longer than \(lengths.upperBound) characters")
+            }
+        }
+        return location?.fault ?? style?.fault
+    }
+
+    /// As it is in the tree, without what every event has.
+    var stored: [String: Any] {
+        var stored: [String: Any] = [:]
+        stored["text"] = text
+        stored["picture"] = picture
+        stored["location"] = location?.stored
+        stored["style"] = style?.stored
+        return stored
+    }
+}
+
+extension RoomEvent.Content {
+    /// What the tree calls it.
+    var kind: String {
+        switch self {
+        case .message: "message"
+        case .createdChat: "createdChat"
+        case .addedUser: "addedUser"
+        case .userLeft: "userLeft"
+        case .renamedChat: "renamedChat"
+        }
+    }
+
+    /// As it is in the tree, flat, without who and when.
+    var stored: [String: Any] {
+        var stored: [String: Any] =
+            switch self {
+            case .message(let message): message.stored
+            case .createdChat: [:]
+            case .addedUser(let uid), .userLeft(let uid): ["target": uid]
+            case .renamedChat(let name): ["name": name]
+            }
+        stored["kind"] = kind
+        return stored
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Records
+
+/// Who comes and goes. Each is told by an event, but for a change of role.
+extension RoomService {
+    /// Brings somebody in.
+    ///
+    /// Members invite others as members; admins also as watchers, and those who are banned; owners in any role. Who has
+    /// blocked this user is not brought in.
+    public func invite(
+        _ uid: String,
+        to room: String,
+        as role: RoomRole = .member,
+    ) async throws {
+        guard role.isIn else {
+            throw ServiceError.invalid(field: "role", why: "nobody is invited to be banned")
+        }
+        let purpose = "invite them to this room"
+        let username = try await username(of: uid)
+        try await add(uid, in: try room.key("room"), as: role, username: username, to: purpose)
+    }
+
+    /// Comes into a public room as a member.
+    public func join(_ room: String) async throws {
+        let room = try room.key("room")
+        try await add(me.uid, in: room, as: .member, username: nil, to: "join this room")
+    }
+
+    /// Goes; the room and what was said stay for the others.
+    public func leave(_ room: String) async throws {
+        let room = try room.key("room")
+        typings.end(in: room)
+        var wasIn = false
+        let key = try newKey(below: "roomEvents/\(room)")
+        do throws(ServiceError) {
+            try await change(room, to: "leave this room") { (known) throws(ServiceError) in
+                guard known.has(me.uid) else { throw .notFound("membership of this room") }
+                wasIn = true
+                return putting(me.uid, out: known, leaving: NSNull(), key: key, username: nil)
+            }
+        } catch {
+            // Who was put out meanwhile, or whose update was sent again after a cut, is where they wanted to be.
+            guard case .refused = error, wasIn, try await isGone(room) else { throw error }
+        }
+    }
+
+    /// Puts somebody out; they may be invited again. Owners may, and admins those below them.
+    public func remove(_ uid: String, from room: String) async throws {
+        let room = try room.key("room")
+        let username = try await shownName(of: uid)
+        let key = try newKey(below: "roomEvents/\(room)")
+        try await change(room, to: "put them out of this room") { (known) throws(ServiceError) in
+            guard known.has(uid) else { throw .notFound("member of this room with this account") }
+            return putting(uid, out: known, leaving: NSNull(), key: key, username: username)
+        }
+    }
+
+    /// Bans somebody, in the room or not: they neither see it nor come back. Owners may, and admins those below them.
+    public func ban(_ uid: String, from room: String) async throws {
+        let room = try room.key("room")
+        let username = try await shownName(of: uid)
+        let key = try newKey(below: "roomEvents/\(room)")
+        try await change(room, to: "ban them from this room") { (known) throws(ServiceError) in
+            let banned = RoomRole.banned.rawValue
+            guard known.has(uid) else { return try Self.role(of: uid, banned, in: room) }
+            return putting(uid, out: known, leaving: banned, key: key, username: username)
+        }
+    }
+
+    /// Takes a ban back, which does not bring them in. Owners and admins may.
+    public func unban(_ uid: String, in room: String) async throws {
+        let room = try room.key("room")
+        try await change(room, to: "take back this ban") { (known) throws(ServiceError) in
+            guard known.role(of: uid) == .banned else { throw .notFound("ban of them here") }
+            return try Self.role(of: uid, NSNull(), in: room)
+        }
+    }
+
+    /// Makes something else of somebody who is in the room. Owners may, and admins of those below them.
+    ///
+    /// - Parameters:
+    ///   - role: Not `banned`, which is `ban(_:from:)`.
+    ///   - uid: Whose.
+    ///   - room: Where.
+    /// - Throws: `notFound` if they are not there, `refused` to whoever may not.
+    public func setRole(_ role: RoomRole, of uid: String, in room: String) async throws {
+        guard role.isIn else {
+            throw ServiceError.invalid(field: "role", why: "a ban is an operation of its own")
+        }
+        let room = try room.key("room")
+        try await change(room, to: "change their role in this room") {
+            (known) throws(ServiceError) in
+            guard known.has(uid) else { throw .notFound("member of this room with this account") }
+            return try Self.role(of: uid, role.rawValue, in: room)
+        }
+    }
+}
+
+extension RoomService {
+    private func add(
+        _ uid: String,
+        in room: String,
+        as role: RoomRole,
+        username: String?,
+        to purpose: String,
+    ) async throws(ServiceError) {
+        try await tell(.addedUser(uid), in: room, target: username, to: purpose) {
+            (known, update) throws(ServiceError) in
+            guard !known.has(uid) else { throw .taken("a place in this room") }
+            update["rooms/\(room)/members/\(uid)"] = role.rawValue
+            update["userRooms/\(uid)/\(room)"] = RoomUpdate.entry(
+                known.name,
+                summary: RoomText.of(.addedUser(uid), by: me.username, target: username),
+                unread: uid == me.uid ? 0 : 1,
+            )
+        }
+    }
+
+    /// The update that tells of somebody that they are in no more.
+    private func putting(
+        _ uid: String,
+        out known: Room,
+        leaving rest: Any,
+        key: String,
+        username: String?,
+    ) -> RoomUpdate {
+        var update = update(telling: .userLeft(uid), key: key, target: username, in: known)
+        update["rooms/\(known.key)/members/\(uid)"] = rest
+        update["userRooms/\(uid)/\(known.key)"] = NSNull()
+        return update
+    }
+
+    /// A role alone, which no event tells.
+    private static func role(
+        of uid: String,
+        _ role: Any,
+        in room: String,
+    ) throws(ServiceError) -> RoomUpdate {
+        var update = RoomUpdate(of: room)
+        update["rooms/\(room)/members/\(try uid.key("uid"))"] = role
+        return update
+    }
+
+    /// Whether this user's own list has the room no more.
+    private func isGone(_ room: String) async throws(ServiceError) -> Bool {
+        try await ServiceError.naming("see the own rooms") {
+            let place = database.reference(withPath: "userRooms/\(me.uid)/\(room)")
+            return try await !place.getData().exists()
+        }
+    }
+
+    /// What somebody is called; nil for this user, of whom events say it in other words.
+    func username(of uid: String) async throws(ServiceError) -> String? {
+        let uid = try uid.key("uid")
+        if uid == me.uid { return nil }
+        return try await ServiceError.naming("see who that is") {
+            let place = database.reference(withPath: "users/\(uid)/username")
+            guard let username = try await place.getData().value as? String else {
+                throw ServiceError.notFound("account with this key")
+            }
+            return username
+        }
+    }
+
+    /// What events say of somebody, who may have no account any more; nil for this user.
+    func shownName(of uid: String) async throws(ServiceError) -> String? {
+        do throws(ServiceError) {
+            return try await username(of: uid)
+        } catch .notFound {
+            return "somebody"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import Records
+public import SocialGraph
+
+/// Rooms for any number of people, each a log of what was said and what happened.
+///
+/// It acts as one signed-in user. Every operation is one update, so all of it happens or nothing. What the rules do
+/// not allow is `ServiceError.refused`, once, and observers are told that what they saw of it is gone.
+public struct RoomService: Sendable {
+    /// Where rooms are.
+    public let database: Database
+    /// Whom it acts as.
+    public let me: UserProfile
+
+    let waits: RoomWaits
+    let typings: Typings
+
+    /// A service that acts as the user who is signed in at `database`.
+    public init(database: Database, me: UserProfile) {
+        self.init(database: database, me: me, waits: .random)
+    }
+
+    /// A service that waits as it is told between tries.
+    package init(database: Database, me: UserProfile, waits: RoomWaits) {
+        self.database = database
+        self.me = me
+        self.waits = waits
+        typings = Typings(database: database, uid: me.uid)
+    }
+
+    /// A room as it is now.
+    ///
+    /// - Throws: `refused` to whoever does not see it, `notFound` when there is none.
+    public func room(_ key: String) async throws -> Room {
+        try await read(try key.key("room"), to: "see this room")
+    }
+
+    /// Makes a room whose owner is this user, with others in it as members.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 100 characters.
+    ///   - type: Whether everybody finds it.
+    ///   - others: Accounts; each one exists and has not blocked this user, or there will be no room.
+    /// - Returns: The key of the room.
+    /// - Throws: `invalid` for a name that cannot be, `refused` if one of the others cannot be brought in.
+    public func create(
+        name: String,
+        type: RoomType = .private,
+        inviting others: [String] = [],
+    ) async throws -> String {
+        try ServiceError.checkLength(of: name, "name", ChatLimits.roomNameLength)
+        var invited: Set<String> = []
+        for uid in others where uid != me.uid { invited.insert(try uid.key("uid")) }
+        let room = try newKey(below: "rooms")
+        let update = RoomUpdate.making(
+            room,
+            name: name,
+            type: type,
+            inviting: invited,
+            key: try newKey(below: "roomEvents/\(room)"),
+            by: me.uid,
+            summary: RoomText.of(.createdChat, by: me.username, target: nil),
+        )
+        guard try await write(update, to: "make a room with these people") else {
+            throw ServiceError.refused("make a room with these people")
+        }
+        return room
+    }
+
+    /// A key for an event that is to be sent; later ones sort behind earlier ones.
+    public func newEventKey(in room: String) throws -> String {
+        try newKey(below: "roomEvents/\(try room.key("room"))")
+    }
+
+    /// Says something.
+    ///
+    /// It is seen as typed by nobody any more. Owners, admins and members may.
+    /// - Parameters:
+    ///   - text: 1 to 4,000 characters.
+    ///   - picture: The address of a picture.
+    ///   - location: A place.
+    ///   - style: How it looks.
+    ///   - key: What `newEventKey(in:)` gave to a program that wants to know the event before it is there; else a new one.
+    ///   - room: Where.
+    /// - Returns: The key of the event.
+    /// - Throws: `invalid` for what cannot be said, `refused` to whoever may not speak there.
+    @discardableResult
+    public func send(
+        text: String? = nil,
+        picture: String? = nil,
+        location: Location? = nil,
+        style: Style? = nil,
+        key: String? = nil,
+        to room: String,
+    ) async throws -> String {
+        let message = try RoomEvent.Message(
+            text: text,
+            picture: picture,
+            location: location,
+            style: style,
+        )
+        let room = try room.key("room")
+        let key = if let key { try key.key("key") } else { try newEventKey(in: room) }
+        typings.end(in: room)
+        try await tell(.message(message), key: key, in: room, to: "send to this room")
+        return key
+    }
+
+    /// Gives a room another name. Owners and admins may.
+    public func rename(_ room: String, to name: String) async throws {
+        try ServiceError.checkLength(of: name, "name", ChatLimits.roomNameLength)
+        try await tell(.renamedChat(name), in: try room.key("room"), to: "rename this room") {
+            (known, update) throws(ServiceError) in
+            guard known.name != name else {
+                throw .invalid(field: "name", why: "the room is called so already")
+            }
+            update["rooms/\(known.key)/name"] = name
+            for member in known.people { update["userRooms/\(member)/\(known.key)/name"] = name }
+            if known.type == .public { update["publicRooms/\(known.key)"] = name }
+        }
+    }
+}

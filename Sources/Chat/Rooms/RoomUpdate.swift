@@ -1,0 +1,105 @@
+import Foundation
+import HearthDatabase
+
+/// The paths of one update: what happens to a room, and the event that tells it to every member.
+package struct RoomUpdate {
+    /// The new value of each path; `NSNull` for one that goes.
+    package private(set) var paths: [String: Any] = [:]
+    /// The room.
+    package let room: String
+    /// The key of the event; nil for an update that tells nothing.
+    package let event: String?
+
+    /// An update of nothing yet, and the key of the event that will tell it.
+    package init(of room: String, event: String? = nil) {
+        self.room = room
+        self.event = event
+    }
+
+    /// An update that tells an event.
+    ///
+    /// - Parameters:
+    ///   - room: The room.
+    ///   - content: What happens.
+    ///   - key: The key that it gets.
+    ///   - uid: Who does it, and does not count it as unread.
+    ///   - summary: What lists say of it.
+    ///   - people: The members that are there before and after it.
+    package init(
+        of room: String,
+        telling content: RoomEvent.Content,
+        key: String,
+        by uid: String,
+        summary: String,
+        to people: some Sequence<String>,
+    ) {
+        self.room = room
+        event = key
+        var stored = Self.stored(content, by: uid)
+        paths["roomEvents/\(room)/\(key)"] = stored
+        stored["key"] = key
+        paths["rooms/\(room)/lastEvent"] = stored
+        for member in people {
+            let place = "userRooms/\(member)/\(room)"
+            paths["\(place)/lastEventText"] = summary
+            paths["\(place)/lastEventAt"] = ServerValue.timestamp()
+            if member != uid { paths["\(place)/unread"] = ServerValue.increment(1) }
+        }
+    }
+
+    /// The new value of a path; `NSNull` takes it away.
+    package subscript(path: String) -> Any {
+        get { paths[path] ?? NSNull() }
+        set { paths[path] = newValue }
+    }
+
+    /// An event as it is in the tree.
+    static func stored(_ content: RoomEvent.Content, by uid: String) -> [String: Any] {
+        var stored = content.stored
+        stored["by"] = uid
+        stored["at"] = ServerValue.timestamp()
+        return stored
+    }
+
+    /// A whole new entry in somebody's list.
+    static func entry(_ name: String, summary: String, unread: Int) -> [String: Any] {
+        [
+            "name": name, "lastEventText": summary, "lastEventAt": ServerValue.timestamp(),
+            "unread": unread,
+        ]
+    }
+
+    /// A whole new room with its first event, in the lists of all who are in it.
+    package static func making(
+        _ room: String,
+        name: String,
+        type: RoomType,
+        inviting others: Set<String>,
+        key: String,
+        by uid: String,
+        summary: String,
+    ) -> RoomUpdate {
+        let stored = Self.stored(.createdChat, by: uid)
+        var members = Dictionary(
+            uniqueKeysWithValues: others.map { ($0, RoomRole.member.rawValue) }
+        )
+        members[uid] = RoomRole.owner.rawValue
+        var update = RoomUpdate(of: room, event: key)
+        update["roomEvents/\(room)/\(key)"] = stored
+        update["rooms/\(room)"] =
+            [
+                "name": name, "createdAt": ServerValue.timestamp(), "createdBy": uid,
+                "type": type.rawValue, "members": members,
+                "lastEvent": stored.merging(["key": key]) { $1 },
+            ] as [String: Any]
+        for member in members.keys {
+            update["userRooms/\(member)/\(room)"] = entry(
+                name,
+                summary: summary,
+                unread: member == uid ? 0 : 1,
+            )
+        }
+        if type == .public { update["publicRooms/\(room)"] = name }
+        return update
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+public import HearthDatabase
+public import Photos
+import Records
+
+/// Photos of parties: guests upload and ask, the host decides.
+public struct PartyPhotoService: Sendable {
+    /// What `mend` did with a photo whose bytes had arrived and that nothing linked to.
+    public enum Mended: Hashable, Sendable {
+        /// It is linked now, and the host asked.
+        case finished(String)
+        /// Its party is no more, or one is no guest any more: the bytes are deleted.
+        case removed(String)
+    }
+
+    let tree: PartyTree
+
+    /// The service as this signed-in user has it.
+    public init(database: Database, uid: String) {
+        tree = PartyTree(database: database, uid: uid)
+    }
+
+    // MARK: Adding
+
+    /// Uploads a photo, and asks the host; the host's own joins the party without asking.
+    ///
+    /// Nothing links to the photo before its bytes are stored. Whoever is cut off between the two calls `mend`.
+    ///
+    /// - Returns: The photo's key.
+    @discardableResult
+    public func add(_ photo: Photo, to party: String) async throws -> String {
+        let party = try await tree.party(party)
+        let key = try tree.newKey()
+        let store = PartyPhotoStore(tree, host: party.owner, party: party.key)
+        try await store.store(photo, forKey: key)
+        do {
+            try await link(key, to: party.key, of: party.owner)
+        } catch ServiceError.refused(let purpose) {
+            // The party went meanwhile, or this user off its list: nothing is left of the photo.
+            try await remove(key)
+            throw ServiceError.refused(purpose)
+        }
+        return key
+    }
+
+    /// The own list, and the question to the host or the party: the step after the bytes.
+    func link(_ photo: String, to party: String, of host: String) async throws(ServiceError) {
+        var update = PartyUpdate(by: tree.uid)
+        update.setOwn("photos/\(photo)", true)
+        update.setOwn("uploads/\(photo)", NSNull())
+        if host == tree.uid {
+            update.set("parties/\(party)/photos/\(photo)", true)
+        } else {
+            // Under the photo's own key, so that it is asked once however often this is done.
+            update.send(.photo(photo, party: party), .invite, to: host, key: photo)
+        }
+        try await tree.write(update, to: "add a photo to the party \(party)")
+    }
+
+    /// Finishes or removes each photo whose bytes arrived before this user was cut off: to be called when a
+    /// program starts.
+    ///
+    /// - Returns: What was done, in order of the photos' keys.
+    @discardableResult
+    public func mend() async throws -> [Mended] {
+        var mended: [Mended] = []
+        for (photo, party) in try await tree.user().uploads.sorted(by: { $0.key < $1.key })
+        where PartyLimits.isKey(photo) && PartyLimits.isKey(party) {
+            do {
+                guard let facts = try await PhotoFacts.read(photo, tree) else {
+                    throw ServiceError.refused("see the photo")
+                }
+                try await link(photo, to: party, of: facts.host)
+                mended.append(.finished(photo))
+            } catch ServiceError.refused {
+                try await remove(photo)
+                mended.append(.removed(photo))
+            }
+        }
+        return mended
+    }
+
+    /// Deletes bytes that cannot be linked any more, and what is left of them.
+    private func remove(_ photo: String) async throws(ServiceError) {
+        var update = PartyUpdate(by: tree.uid)
+        update.setOwn("uploads/\(photo)", NSNull())
+        if try await PhotoFacts.read(photo, tree) != nil { update.remove("photos/\(photo)") }
+        try await tree.write(update, to: "delete the photo \(photo)")
+    }
+
+    // MARK: Deciding
+
+    /// The host says yes: the photo joins the party, the guest is told, the question goes.
+    ///
+    /// - Throws: `ServiceError.notFound` when its uploader has deleted it meanwhile.
+    public func accept(_ question: PartyMessage) async throws {
+        let (photo, party) = try parts(question)
+        guard try await PhotoFacts.read(photo, tree) != nil else {
+            throw ServiceError.notFound("photo \(photo) any more: refuse it")
+        }
+        var update = PartyUpdate(by: tree.uid)
+        update.set("parties/\(party)/photos/\(photo)", true)
+        update.answer(question, .accept)
+        try await tree.write(update, to: "accept the photo \(photo)")
+    }
+
+    /// The host says no: the guest is told, the question goes.
+    public func refuse(_ question: PartyMessage) async throws {
+        let (photo, _) = try parts(question)
+        var update = PartyUpdate(by: tree.uid)
+        update.answer(question, .refuse)
+        try await tree.write(update, to: "refuse the photo \(photo)")
+    }
+
+    private func parts(
+        _ message: PartyMessage
+    ) throws(ServiceError) -> (photo: String, party: String) {
+        guard case .photo(let photo, let party) = message.subject, message.isQuestion,
+            message.to == tree.uid
+        else { throw .invalid(field: "message", why: "it asks you for no photo") }
+        return (photo, party)
+    }
+
+    // MARK: Seeing and deleting
+
+    /// A photo that one uploaded, hosts, or sees as a guest.
+    ///
+    /// What has more bytes than the limit is not decoded: `PhotoStoreError.tooLarge`.
+    public func load(
+        _ photo: String,
+        byteLimit: Int = PhotoLimits.byteCount,
+    ) async throws -> Photo {
+        try await PartyPhotoStore.load(photo, byteLimit: byteLimit, tree)
+    }
+
+    /// Who uploaded a photo, without its bytes; nil when this user does not see it.
+    public func uploader(of photo: String) async throws -> String? {
+        try PartyLimits.check(key: photo, "photo")
+        return try await PhotoFacts.read(photo, tree)?.owner
+    }
+
+    /// Deletes a photo: its uploader the bytes, the own key and the party's; its host the party's key alone.
+    ///
+    /// The host of another's party is told, and takes the key off when their client applies that.
+    ///
+    /// - Throws: `ServiceError.notFound` when this user does not see it, `invalid` when they are neither.
+    public func delete(_ photo: String) async throws {
+        try PartyLimits.check(key: photo, "photo")
+        guard let facts = try await PhotoFacts.read(photo, tree) else {
+            throw ServiceError.notFound("photo \(photo) that you may see")
+        }
+        if facts.owner == tree.uid {
+            try await deleteOwn(photo, facts)
+        } else if facts.host == tree.uid {
+            try await takeOff(photo, from: facts.party)
+        } else {
+            throw ServiceError.invalid(
+                field: "photo",
+                why: "its uploader and the host of the party delete it",
+            )
+        }
+    }
+
+    /// The host takes a photo's key off the party; the bytes are the uploader's.
+    public func takeOff(_ photo: String, from party: String) async throws {
+        try PartyLimits.check(key: photo, "photo")
+        _ = try await tree.ownParty(party)
+        var update = PartyUpdate(by: tree.uid)
+        update.remove("parties/\(party)/photos/\(photo)")
+        try await tree.write(update, to: "take a photo off the party \(party)")
+    }
+
+    private func deleteOwn(_ photo: String, _ facts: PhotoFacts) async throws(ServiceError) {
+        var update = PartyUpdate(by: tree.uid)
+        update.remove("photos/\(photo)")
+        update.setOwn("photos/\(photo)", NSNull())
+        update.setOwn("uploads/\(photo)", NSNull())
+        let party = try await tree.visibleParty(facts.party)
+        if let party, party.owner == tree.uid {
+            update.remove("parties/\(party.key)/photos/\(photo)")
+            return try await tree.write(update, to: "delete the photo \(photo)")
+        }
+        // Takes the place of the question, if that still waits. Only a guest may tell the host.
+        var told = update
+        told.send(.photo(photo, party: facts.party), .refuse, to: facts.host, key: photo)
+        do {
+            try await tree.write(facts.host == tree.uid ? update : told, to: "delete the photo")
+        } catch .refused {
+            try await tree.write(update, to: "delete the photo \(photo)")
+        }
+    }
+}

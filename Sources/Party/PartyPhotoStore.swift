@@ -1,0 +1,101 @@
+import Foundation
+public import HearthDatabase
+public import Photos
+import Records
+
+/// Photos of one party in the database itself: `photos/{key}`, as base64.
+///
+///     {owner, host, party, png}
+///
+/// With the bytes comes a note in the own `users/{uid}/uploads`, in one update; `PartyPhotoService` takes it away
+/// with the update that links to them, so that neither a link without bytes nor bytes without a link stay behind.
+public struct PartyPhotoStore: PhotoStore {
+    let tree: PartyTree
+    let host: String
+    let party: String
+
+    /// The photos for a party, as this signed-in user uploads them.
+    public init(database: Database, uid: String, party: HostedParty) {
+        self.init(PartyTree(database: database, uid: uid), host: party.owner, party: party.key)
+    }
+
+    init(_ tree: PartyTree, host: String, party: String) {
+        self.tree = tree
+        self.host = host
+        self.party = party
+    }
+
+    /// Puts the photo and its note where they belong; the same photo again is harmless.
+    public func store(_ photo: Photo, forKey key: String) async throws {
+        try PhotoStoreError.check(key: key)
+        let text = Data(photo.png).base64EncodedString()
+        guard text.utf16.count <= PartyLimits.photoLength else {
+            throw PhotoStoreError.tooLarge(key: key, byteLimit: PhotoLimits.byteCount)
+        }
+        var update = PartyUpdate(by: tree.uid)
+        update.set(
+            "photos/\(key)",
+            ["owner": tree.uid, "host": host, "party": party, "png": text],
+        )
+        update.setOwn("uploads/\(key)", party)
+        do {
+            try await tree.write(update, to: "upload a photo for the party \(party)")
+        } catch .refused(let purpose) {
+            // What is there is never changed. The same is there already, perhaps.
+            let facts = try await PhotoFacts.read(key, tree)
+            guard facts == PhotoFacts(owner: tree.uid, host: host, party: party),
+                try await Self.text(key, tree) == text
+            else { throw ServiceError.refused(purpose) }
+        }
+    }
+
+    /// The photo of a key, of which no more than `byteLimit` bytes are decoded.
+    public func load(forKey key: String, byteLimit: Int) async throws -> Photo {
+        try await Self.load(key, byteLimit: byteLimit, tree)
+    }
+
+    /// Deletes the photo, its note and the own link; harmless when there is none.
+    public func delete(forKey key: String) async throws {
+        try PhotoStoreError.check(key: key)
+        guard try await PhotoFacts.read(key, tree) != nil else { return }
+        var update = PartyUpdate(by: tree.uid)
+        update.remove("photos/\(key)")
+        update.setOwn("photos/\(key)", NSNull())
+        update.setOwn("uploads/\(key)", NSNull())
+        try await tree.write(update, to: "delete the photo \(key)")
+    }
+
+    /// The photo of a key, whatever party it is of.
+    static func load(_ key: String, byteLimit: Int, _ tree: PartyTree) async throws -> Photo {
+        try PhotoStoreError.check(key: key)
+        guard let text = try await text(key, tree) else { throw PhotoStoreError.notFound(key) }
+        // Four characters for three bytes: what is too long is not even decoded.
+        let limit = min(byteLimit, PhotoLimits.byteCount)
+        guard text.utf8.count / 4 * 3 <= limit + 2 else {
+            throw PhotoStoreError.tooLarge(key: key, byteLimit: limit)
+        }
+        guard let bytes = Data(base64Encoded: text) else {
+            throw PhotoStoreError.faulty(key: key, .damaged("it is no base64"))
+        }
+        guard bytes.count <= limit else {
+            throw PhotoStoreError.tooLarge(key: key, byteLimit: limit)
+        }
+        do {
+            return try Photo(png: [UInt8](bytes))
+        } catch let error as PhotoError {
+            throw PhotoStoreError.faulty(key: key, error)
+        }
+    }
+
+    /// The bytes of a photo as they are stored; nil when there are none that this user sees.
+    private static func text(
+        _ key: String,
+        _ tree: PartyTree,
+    ) async throws(ServiceError) -> String? {
+        do {
+            return try await tree.read("photos/\(key)/png", to: "see a photo").value as? String
+        } catch .refused {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Glibc
+
+/// Photos as files `KEY.png` of one folder, readable by their owner alone.
+///
+/// A photo is written under a name of its own (`.KEY.RANDOM.partial`), synced, renamed, and the folder is
+/// synced: whoever looks sees the whole photo or none, also after a crash. Its lock tells a draft that somebody is
+/// writing from one that a killed process has left; the latter go when the next store is made of the folder. Any number
+/// of processes may use one folder. The folder is held open, and nothing in it is followed if it is a link.
+///
+/// Darwin has the same calls under `import Darwin`, and needs libpng, which is no part of it; `F_FULLFSYNC` in
+/// the place of `fsync`; and a volume that tells upper from lower case, since keys differ by that alone.
+public final class FilePhotoStore: PhotoStore {
+    private let folder: String
+    // Its own, open until deinit.
+    private let descriptor: Int32
+
+    private static let suffix = ".partial"
+
+    /// The store of a folder, which is made if there is none; its parent must be there.
+    ///
+    /// - Throws: `PhotoStoreError`: `wrongKind` when a link or a file stands there.
+    public init(folder: String) throws {
+        self.folder = folder
+        if mkdir(folder, 0o700) != 0, errno != EEXIST {
+            throw PhotoStoreError.last("make", folder)
+        }
+        descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw PhotoStoreError.last("open", folder) }
+        try removeLeftovers()
+    }
+
+    deinit { close(descriptor) }
+
+    /// Keeps a photo under a key, in the place of what it had.
+    ///
+    /// - Throws: `PhotoStoreError`.
+    @concurrent
+    public func store(_ photo: Photo, forKey key: String) async throws {
+        try PhotoStoreError.check(key: key)
+        let (draft, draftName) = try makeDraft(key)
+        defer { close(draft) }
+        do {
+            try write(photo.png, to: draft, draftName)
+            guard fsync(draft) == 0 else { throw failure("sync", draftName) }
+            try replace("\(key).png", by: draftName)
+        } catch {
+            unlinkat(descriptor, draftName, 0)
+            throw error
+        }
+        try syncFolder()
+    }
+
+    /// The photo of a key, which is read only if its file has no more than `byteLimit` bytes.
+    ///
+    /// - Throws: `PhotoStoreError`.
+    @concurrent
+    public func load(forKey key: String, byteLimit: Int) async throws -> Photo {
+        let bytes = try read(key, byteLimit: min(byteLimit, PhotoLimits.byteCount))
+        do {
+            return try Photo(png: bytes)
+        } catch let error as PhotoError {
+            throw PhotoStoreError.faulty(key: key, error)
+        }
+    }
+
+    /// Removes the photo of a key, if it has one.
+    ///
+    /// - Throws: `PhotoStoreError`.
+    @concurrent
+    public func delete(forKey key: String) async throws {
+        try PhotoStoreError.check(key: key)
+        let name = "\(key).png"
+        guard unlinkat(descriptor, name, 0) == 0 else {
+            if errno == ENOENT { return }
+            throw failure("remove", name)
+        }
+        try syncFolder()
+    }
+
+    /// A new locked file, and its name.
+    private func makeDraft(_ key: String) throws(PhotoStoreError) -> (Int32, String) {
+        while true {
+            let name = ".\(key).\(UInt64.random(in: 0...UInt64.max))\(Self.suffix)"
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            let draft = openat(descriptor, name, flags, 0o600)
+            guard draft >= 0 else { throw failure("create", name) }
+            // Before it was locked it may have been taken for a leftover.
+            if flock(draft, LOCK_EX | LOCK_NB) == 0, isNamed(draft, name) { return (draft, name) }
+            close(draft)
+        }
+    }
+
+    private func write(
+        _ bytes: [UInt8],
+        to draft: Int32,
+        _ name: String,
+    ) throws(PhotoStoreError) {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes {
+                Glibc.write(draft, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("write", name) }
+            written += count
+        }
+    }
+
+    /// Gives a draft the name of a photo, if that is free or a file has it.
+    private func replace(_ name: String, by draftName: String) throws(PhotoStoreError) {
+        var status = stat()
+        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+            status.st_mode & S_IFMT != S_IFREG
+        {
+            throw .wrongKind(path: "\(folder)/\(name)")
+        }
+        guard renameat(descriptor, draftName, descriptor, name) == 0 else {
+            throw failure("rename", name)
+        }
+    }
+
+    private func read(_ key: String, byteLimit: Int) throws(PhotoStoreError) -> [UInt8] {
+        try PhotoStoreError.check(key: key)
+        let name = "\(key).png"
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { throw .notFound(key) }
+            throw failure("open", name)
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("stat", name) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .wrongKind(path: "\(folder)/\(name)")
+        }
+        guard status.st_size <= byteLimit else { throw .tooLarge(key: key, byteLimit: byteLimit) }
+        // A stored file never grows: it is replaced.
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var readCount = 0
+        while readCount < bytes.count {
+            let count = bytes[readCount...].withUnsafeMutableBytes {
+                Glibc.read(file, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read", name) }
+            guard count > 0 else { break }
+            readCount += count
+        }
+        return Array(bytes.prefix(readCount))
+    }
+
+    /// Removes what processes left that were killed as they wrote, and nothing that somebody is writing.
+    private func removeLeftovers() throws(PhotoStoreError) {
+        // A descriptor of its own, since reading moves it and `closedir` closes it.
+        let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard listed >= 0, let entries = fdopendir(listed) else { throw failure("list", ".") }
+        defer { closedir(entries) }
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix("."), name.hasSuffix(Self.suffix) else { continue }
+            let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            if flock(file, LOCK_EX | LOCK_NB) == 0, isNamed(file, name) {
+                unlinkat(descriptor, name, 0)
+            }
+            close(file)
+        }
+    }
+
+    /// Whether a file that is open is the regular file of that name.
+    private func isNamed(_ file: Int32, _ name: String) -> Bool {
+        var held = stat()
+        var named = stat()
+        return fstat(file, &held) == 0
+            && fstatat(descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            && held.st_ino == named.st_ino && held.st_dev == named.st_dev
+            && held.st_mode & S_IFMT == S_IFREG
+    }
+
+    private func syncFolder() throws(PhotoStoreError) {
+        guard fsync(descriptor) == 0 else { throw failure("sync", ".") }
+    }
+
+    private func failure(_ call: String, _ name: String) -> PhotoStoreError {
+        .last(call, "\(folder)/\(name)")
+    }
+}
+
+extension PhotoStoreError {
+    /// What `errno` says of the call that just failed.
+    fileprivate static func last(_ call: String, _ path: String) -> PhotoStoreError {
+        switch errno {
+        case ENOSPC, EDQUOT, EFBIG: .noSpace(path: path)
+        case ELOOP, ENOTDIR: .wrongKind(path: path)
+        case let code: .system(call: call, path: path, code: code)
+        }
+    }
+}
+
+extension PhotoStoreError: CustomStringConvertible {
+    /// What happened and what to do, without a full stop.
+    public var description: String {
+        switch self {
+        case .invalidKey:
+            "the key of a photo is 1 to \(PhotoLimits.keyLength) of A-Z a-z 0-9 _ -"
+        case .notFound(let key): "there is no photo \(key)"
+        case .tooLarge(let key, let byteLimit):
+            "photo \(key) has more than \(byteLimit) bytes and was not read"
+        case .faulty(let key, let error): "photo \(key): \(error)"
+        case .noSpace(let path): "\(path): the disk is full; make room and store the photo again"
+        case .wrongKind(let path): "\(path): this is a link or no regular file; use the real path"
+        case .system(let call, let path, let code):
+            "\(path): cannot \(call): \(String(cString: strerror(code)))"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Where photos are kept: by key, each whole or not at all.
+///
+/// Whoever links to a photo does so once `store` has returned. Keys are made by `childByAutoId` or like those:
+/// 1 to `PhotoLimits.keyLength` of `A-Z a-z 0-9 _ -`.
+public protocol PhotoStore: Sendable {
+    /// Keeps a photo under a key; the same photo again is harmless.
+    ///
+    /// When it returns the photo is durable; when it throws, what the key had before is as it was.
+    func store(_ photo: Photo, forKey key: String) async throws
+
+    /// The photo of a key, of which no more than `byteLimit` bytes are ever read, nor than `PhotoLimits.byteCount`.
+    func load(forKey key: String, byteLimit: Int) async throws -> Photo
+
+    /// Removes the photo of a key, durably; harmless when there is none.
+    func delete(forKey key: String) async throws
+}
+
+extension PhotoStore {
+    /// The photo of a key.
+    public func load(forKey key: String) async throws -> Photo {
+        try await load(forKey: key, byteLimit: PhotoLimits.byteCount)
+    }
+}
+
+/// Why a photo was not stored, read or removed.
+public enum PhotoStoreError: Error, Hashable, Sendable {
+    /// Not 1 to 64 of `A-Z a-z 0-9 _ -`.
+    case invalidKey(String)
+    /// Nothing is stored under the key.
+    case notFound(String)
+    /// What is stored has more bytes than are to be read.
+    case tooLarge(key: String, byteLimit: Int)
+    /// What is stored is no photo.
+    case faulty(key: String, PhotoError)
+    /// The disk, or the owner's share of it, is full.
+    case noSpace(path: String)
+    /// A link, a device or a folder stands where a file should; or something else where a folder should.
+    case wrongKind(path: String)
+    /// A system call failed with this error number.
+    case system(call: String, path: String, code: Int32)
+}
+
+extension PhotoStoreError {
+    /// Throws `invalidKey` for what is no key: a path, say.
+    package static func check(key: String) throws(PhotoStoreError) {
+        let isKey = key.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+            default: false
+            }
+        }
+        guard isKey, 1...PhotoLimits.keyLength ~= key.utf8.count else { throw .invalidKey(key) }
+    }
+}

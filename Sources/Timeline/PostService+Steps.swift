@@ -1,0 +1,200 @@
+import Foundation
+import HearthDatabase
+import Records
+
+/// A picture that is to be posted, within the limits.
+package struct Draft: Sendable {
+    let imageURL: String
+    let imageHeight: Double
+
+    package init(imageURL: String, imageHeight: Double) throws(ServiceError) {
+        try ServiceError.checkLength(of: imageURL, "image", TimelineLimits.addressLength)
+        guard imageHeight > 0, imageHeight <= TimelineLimits.imageHeight else {
+            throw .invalid(
+                field: "height",
+                why: "it is above 0 and at most \(Int(TimelineLimits.imageHeight)) points"
+            )
+        }
+        self.imageURL = imageURL
+        self.imageHeight = imageHeight
+    }
+}
+
+/// What a post depends on.
+package struct Readers: Equatable, Sendable {
+    /// The poster's name; the rules want that of the profile.
+    package let username: String
+    /// Sorted.
+    package let followers: [String]
+
+    package init(username: String, followers: [String]) {
+        self.username = username
+        self.followers = followers
+    }
+}
+
+/// A post that the server has.
+struct WrittenPost {
+    let post: Post
+    let readers: Readers
+}
+
+// The steps of posting and deleting, one read or one write each.
+extension PostService {
+    /// Waits until the server's clock is known, which keys are made by.
+    package func serverClock() async throws(ServiceError) {
+        try await ServiceError.naming("see the server's clock") {
+            let offset = places.database.reference(withPath: ".info/serverTimeOffset")
+            for try await snapshot in offset.snapshots() where snapshot.exists() { return }
+            throw DatabaseError.closed
+        }
+    }
+
+    package func newKey() throws(ServiceError) -> String {
+        guard let key = makeKey() else { throw .database(.offline) }
+        return key
+    }
+
+    /// Reads for whom the post is, and under which name.
+    package func readers() async throws -> Readers {
+        async let profile = places.read("users/\(places.uid)/username")
+        let followers = try await places.followers()
+        guard let username = try await profile.value as? String else {
+            throw ServiceError.notFound("profile of the user: sign up with a username first")
+        }
+        return Readers(username: username, followers: followers)
+    }
+
+    /// Writes the post and its entries; `replaced` is the key of the same post, which goes.
+    package func publish(
+        _ draft: Draft,
+        _ key: String,
+        _ readers: Readers,
+        replacing replaced: String? = nil,
+    ) async throws {
+        var changes = replaced.map { withdrawal($0, readers) } ?? [:]
+        changes.reserveCapacity(2 * readers.followers.count + 8)
+        changes["postOwners/\(key)"] = places.uid
+        changes["posts/\(places.uid)/\(key)"] =
+            [
+                "image_url": draft.imageURL,
+                "image_height": draft.imageHeight,
+                "created_at": ServerValue.timestamp(),
+                "like_count": 0,
+                "poster": ["uid": places.uid, "username": readers.username],
+            ] as [String: Any]
+        let entry = TimelineEntry.node(posterUID: places.uid)
+        for reader in [places.uid] + readers.followers {
+            changes["timeline/\(reader)/\(key)"] = entry
+        }
+        try await places.update(changes)
+    }
+
+    /// Writes a post for all who follow at that moment.
+    func write(
+        _ draft: Draft,
+        _ key: String,
+        replacing replaced: String? = nil,
+    ) async throws(ServiceError) -> WrittenPost {
+        // Keeps the post known here, so that it can be told even if the connection is lost now.
+        let kept = places.database.reference(withPath: "posts/\(places.uid)/\(key)")
+        let handle = kept.observe(.value) { _ in }
+        defer { kept.removeObserver(withHandle: handle) }
+        let readers = try await settling.settle(
+            "post a picture",
+            read: { try await self.readers() },
+            write: { try await publish(draft, key, $0, replacing: replaced) },
+        )
+        return try await ServiceError.naming("see post \(key)") {
+            guard let post = try await places.post(key, of: places.uid) else {
+                throw ServiceError.notFound("post \(key): it was deleted meanwhile")
+            }
+            return WrittenPost(post: post, readers: readers)
+        }
+    }
+
+    /// Gives a post that stands in a wrong place a key of its server time.
+    ///
+    /// - Returns: The post as it is then: as it was, if that could not be done.
+    func moved(_ written: WrittenPost, _ draft: Draft) async -> WrittenPost {
+        var generator = SystemRandomNumberGenerator()
+        let time = written.post.createdMilliseconds
+        let key = PostKey.make(milliseconds: time, using: &generator)
+        do {
+            return try await write(draft, key, replacing: written.post.key)
+        } catch {
+            // It is posted, and is told as that.
+            return written
+        }
+    }
+
+    /// Reads who follows now and was not reached.
+    package func latecomers(besides readers: Readers) async throws -> [String] {
+        let reached = Set(readers.followers)
+        return try await places.followers().filter { !reached.contains($0) }
+    }
+
+    /// Writes a post into more timelines.
+    package func enter(_ key: String, _ latecomers: [String]) async throws {
+        let entry = TimelineEntry.node(posterUID: places.uid)
+        try await places.update(
+            Dictionary(uniqueKeysWithValues: latecomers.map { ("timeline/\($0)/\(key)", entry) })
+        )
+    }
+
+    /// Reaches who followed while a post was on its way.
+    ///
+    /// The post is there already, so a failure is none of it: those followers look for themselves after they have
+    /// followed, and the next start's `mend()` does.
+    ///
+    /// - Returns: Whether all were reached.
+    @discardableResult
+    package func reachLatecomers(_ key: String, besides readers: Readers) async -> Bool {
+        do {
+            _ = try await settling.settle(
+                "post a picture",
+                read: { try await latecomers(besides: readers) },
+                write: { try await enter(key, $0) },
+            )
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// What an update deletes of a post.
+    private func withdrawal(_ key: String, _ readers: Readers) -> [String: Any] {
+        var changes: [String: Any] = [
+            "postOwners/\(key)": NSNull(),
+            "posts/\(places.uid)/\(key)": NSNull(),
+            "postLikes/\(key)": NSNull(),
+        ]
+        for reader in [places.uid] + readers.followers {
+            changes["timeline/\(reader)/\(key)"] = NSNull()
+        }
+        return changes
+    }
+
+    /// Deletes a post, its likes and its entries.
+    package func withdraw(_ key: String, _ readers: Readers) async throws {
+        try await places.update(withdrawal(key, readers))
+    }
+
+    /// Deletes the entries of those who followed while a post was being deleted.
+    ///
+    /// Each by itself: the rules refuse where there is none, and that it is gone is what was to be done. What cannot be
+    /// cleared is skipped by its reader, whose next page or start clears it.
+    package func clearLatecomers(_ key: String, besides readers: Readers) async {
+        do {
+            _ = try await latecomers(besides: readers).mapInParallel { reader in
+                do {
+                    try await places.update(["timeline/\(reader)/\(key)": NSNull()])
+                } catch DatabaseError.permissionDenied {
+                    // No entry.
+                }
+            }
+        } catch {
+            return
+        }
+    }
+}
