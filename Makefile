@@ -21,8 +21,10 @@ PREFIX ?= /usr/local
 SEED ?= 1
 ROUNDS ?= 1000
 
+PROGRAMS := hearth-chat hearth-timeline hearth-party
+
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build serve check lint unit-test test client-test fmt bench soak manual install clean
+.PHONY: help setup setup-test build programs serve demo check lint unit-test test client-test fmt bench soak manual install clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,8 +38,15 @@ setup-test:
 build: setup ## Build .build/release/hearth
 	$(SWIFT) build $(RELEASE) --product hearth
 
+programs: setup ## Build .build/release/hearth-chat, hearth-timeline and hearth-party, clients to run and read
+	for program in $(PROGRAMS); do $(SWIFT) build $(RELEASE) --product $$program || exit 1; done
+
 serve: build ## Serve on 127.0.0.1:9000 in development mode, with data in ./hearth-data
 	.build/release/hearth serve $(SERVE_FLAGS)
+
+demo: build ## Play chat, timeline and party with several people on a server of its own
+	$(SWIFT) build $(STRICT) --product demo
+	scripts/demo
 
 check: setup lint unit-test ## The fast gate: format, warnings, imports, unit tests
 
@@ -49,8 +58,9 @@ unit-test: setup
 	for crowd in $(CROWDS); do $(SWIFT) test --skip-build $(STRICT) --filter "^$$crowd\." 2>&1 | $(QUIET) || exit 1; done
 	$(SWIFT) test --skip-build $(STRICT) $(CROWDS:%=--skip "^%\.") 2>&1 | $(QUIET)
 
-test: setup-test check build client-test ## Everything: the gate, then real clients against the release binary
+test: setup-test check demo client-test ## Everything: the gate, the demo, then real clients against the release binary
 
+# Two processes, each with whole files; those that build come first (Tests/Clients/conftest.py).
 client-test:
 	.venv/bin/python -m pytest --quiet Tests/Clients
 
@@ -70,11 +80,12 @@ manual: build ## Write docs/hearth.1 anew from what the binary says of itself
 	scripts/manual-page .build/release/hearth > docs/hearth.1
 
 # Does not build: `sudo make install` compiles nothing as root.
-install: ## Put the binary, its manual page, completions and a unit of systemd under PREFIX (/usr/local)
+install: ## Put the binary, its manual page, completions and a unit of systemd, and the programs if built, under PREFIX (/usr/local)
 	@test -x .build/release/hearth || { echo "run 'make build' first" >&2; exit 1; }
 	install -D --mode 0755 --strip .build/release/hearth "$(DESTDIR)$(PREFIX)/bin/hearth"
 	install -D --mode 0644 docs/hearth.1 "$(DESTDIR)$(PREFIX)/share/man/man1/hearth.1"
 	sed 's|/usr/local/bin|$(PREFIX)/bin|' docs/hearth.service | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/lib/systemd/system/hearth.service"
+	for program in $(PROGRAMS); do test ! -x .build/release/$$program || install -D --mode 0755 --strip .build/release/$$program "$(DESTDIR)$(PREFIX)/bin/$$program"; done
 	.build/release/hearth completions bash | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearth"
 	.build/release/hearth completions zsh | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearth"
 	.build/release/hearth completions fish | install -D --mode 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearth.fish"

@@ -232,6 +232,55 @@ let package = Package(
             dependencies: ["Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Files"],
             swiftSettings: strict,
         ),
+        .target(
+            name: "ServiceCommand",
+            dependencies: [
+                "HearthCore", "HearthDatabase", "HearthAuth", "Records", "Files",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+        ),
+        .target(name: "Terminal", dependencies: ["Files"], swiftSettings: strict),
+        .target(
+            name: "ChatScreen",
+            dependencies: ["Chat", "SocialGraph", "Records", "Terminal"],
+            swiftSettings: strict,
+        ),
+        .executableTarget(
+            name: "hearth-chat",
+            dependencies: [
+                "Chat", "SocialGraph", "Records", "ChatScreen", "Terminal", "ServiceCommand",
+                "PushWorker", "HearthDatabase", "HearthAuth", "Files",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+        ),
+        .executableTarget(
+            name: "hearth-timeline",
+            dependencies: [
+                "Timeline", "SocialGraph", "Records", "Photos", "ServiceCommand",
+                "HearthDatabase", "HearthAuth", "Files",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+        ),
+        .executableTarget(
+            name: "hearth-party",
+            dependencies: [
+                "Party", "Records", "Photos", "ServiceCommand", "HearthDatabase", "HearthAuth",
+                "Files",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+        ),
+        .executableTarget(
+            name: "demo",
+            dependencies: [
+                "Chat", "Timeline", "Party", "SocialGraph", "Records", "Photos", "HearthCore",
+                "HearthDatabase", "HearthAuth",
+            ],
+            swiftSettings: strict,
+        ),
 
         .executableTarget(
             name: "hearth",
@@ -341,6 +390,8 @@ let package = Package(
             "HearthAuth",
             "ServiceSupport"
         ),
+        tests(of: "Terminal"),
+        tests(of: "ChatScreen", "Chat", "SocialGraph", "Terminal"),
         // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
         .testTarget(
             name: "TutorialTests",

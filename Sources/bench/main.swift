@@ -9,6 +9,8 @@ let benches: [(name: String, run: (Figures) throws -> Void)] = [
     ("judging", benchJudging),
     ("accounts", benchAccounts),
     ("client", benchClient),
+    ("services", benchServices),
+    ("posts", benchPosts),
     ("write-ahead-log", WriteAheadLogBench.run),
 ]
 

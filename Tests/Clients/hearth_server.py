@@ -14,6 +14,9 @@ BINARY = os.path.abspath(
     os.environ.get("HEARTH_BINARY", ROOT / ".build" / "release" / "hearth")
 )
 
+# The programs of services, as `swift build --build-tests` leaves them.
+PROGRAMS = Path(os.path.abspath(os.environ.get("HEARTH_PROGRAMS", ROOT / ".build" / "debug")))
+
 
 class Answer:
     """An HTTP answer, whatever its status."""

@@ -63,6 +63,30 @@ private let arrows: [String: Set<String>] = [
         "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Files", "Foundation", "Dispatch",
         "Synchronization",
     ],
+    "ServiceCommand": [
+        "HearthCore", "HearthDatabase", "HearthAuth", "Records", "Files", "ArgumentParser",
+        "Foundation", "Glibc", "Dispatch", "Synchronization",
+    ],
+    "Terminal": ["Files", "Glibc", "Synchronization", "Dispatch"],
+    "ChatScreen": ["Chat", "SocialGraph", "Records", "Terminal", "Foundation"],
+    "hearth-chat": [
+        "Chat", "SocialGraph", "Records", "ChatScreen", "Terminal", "ServiceCommand",
+        "PushWorker", "HearthDatabase", "HearthAuth", "Files", "ArgumentParser", "Foundation",
+        "Glibc", "Dispatch", "Synchronization",
+    ],
+    "hearth-timeline": [
+        "Timeline", "SocialGraph", "Records", "Photos", "ServiceCommand", "HearthDatabase",
+        "HearthAuth", "Files", "ArgumentParser", "Foundation", "Glibc", "Dispatch",
+        "Synchronization",
+    ],
+    "hearth-party": [
+        "Party", "Records", "Photos", "ServiceCommand", "HearthDatabase", "HearthAuth", "Files",
+        "ArgumentParser", "Foundation", "Glibc", "Dispatch", "Synchronization",
+    ],
+    "demo": [
+        "Chat", "Timeline", "Party", "SocialGraph", "Records", "Photos", "HearthCore",
+        "HearthDatabase", "HearthAuth", "Foundation", "Dispatch", "Glibc", "Synchronization",
+    ],
     "Files": ["Glibc"],
     "Gzip": ["CZlib"],
     "HTTPClient": ["CCurl"],

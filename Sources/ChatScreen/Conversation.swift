@@ -1,0 +1,62 @@
+import Foundation
+
+/// The thread that is open: what is held of it, and where in it the screen is.
+struct Conversation: Equatable, Sendable {
+    let id: ThreadID
+    /// In their order.
+    private(set) var entries: [Entry] = []
+    /// What was said here and is not sent yet, in the order in which it was.
+    var outgoing: [Outgoing] = []
+    /// Lines below the ones in sight; 0 at the newest.
+    var scroll = 0
+    /// Whether older entries were asked for and have not come.
+    var isLoading = false
+    /// Whether the first entry of the thread is held.
+    var isComplete = false
+    /// Whether all that was there at first has come.
+    var isCaughtUp = false
+    /// Accounts that are typing.
+    var typing: [String] = []
+    var attendance: Attendance?
+    /// The newest entry that was told to be read.
+    var readKey: String?
+
+    init(id: ThreadID) { self.id = id }
+
+    /// Takes an entry, or another state of one, to its place.
+    ///
+    /// - Returns: Whether it was not there.
+    mutating func put(_ entry: Entry) -> Bool {
+        let count = entries.count
+        entries.removeAll { $0.key == entry.key }
+        let isNew = entries.count == count
+        // Nearly always the newest.
+        var index = entries.endIndex
+        while index > 0, entry.precedes(entries[index - 1]) { index -= 1 }
+        entries.insert(entry, at: index)
+        return isNew
+    }
+
+    /// Takes an entry away.
+    mutating func remove(_ key: String) { entries.removeAll { $0.key == key } }
+
+    /// Takes an entry of this user's as what becomes of the first of their texts that has none yet.
+    mutating func claim(_ entry: Entry) {
+        let index = outgoing.firstIndex {
+            $0.key == nil && $0.state == .pending && $0.text == entry.text
+        }
+        if let index { outgoing[index].key = entry.key }
+    }
+
+    /// Whether an entry is on its way to the server.
+    func isPending(_ entry: Entry) -> Bool {
+        outgoing.contains { $0.key == entry.key && $0.state == .pending }
+    }
+
+    /// What was said and is no entry: it waits for the ones before it, or was refused.
+    var unseen: [Outgoing] {
+        outgoing.filter { item in
+            item.state != .pending || !entries.contains { $0.key == item.key }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package import Foundation
+package import Terminal
+
+/// The chat as somebody sees it: what is known, where they are in it, and what they are typing.
+///
+/// Pure: events and keys in, requests out. `frame` draws it.
+package struct Screen: Sendable {
+    /// Where keys go.
+    enum Focus: Equatable {
+        case list
+        case conversation
+        case prompt(Prompt)
+        /// The help, and where keys went before.
+        case help(isOverConversation: Bool)
+    }
+
+    /// A question at the foot of the screen.
+    enum Prompt: Equatable {
+        case startChat
+        case makeRoom
+        case joinRoom
+    }
+
+    let me: String
+    let timeZone: TimeZone
+    var names: [String: String]
+    var size: Size
+    var rows: [ThreadRow] = []
+    var hasRows = false
+    var now = Date(timeIntervalSince1970: 0)
+    /// The thread at which the list is.
+    var selected: ThreadID?
+    var focus = Focus.list
+    var conversation: Conversation?
+    /// What the open thread is called, when the list does not have it.
+    var openTitle = ""
+    var input = InputLine()
+    /// What was typed in other threads and not sent.
+    var drafts: [ThreadID: InputLine] = [:]
+    /// What was said in threads that are not open and is not sent yet, or was refused.
+    var outgoing: [ThreadID: [Outgoing]] = [:]
+    var isConnected = true
+    var notice = ""
+    var nextNumber = 1
+
+    /// A screen of somebody, with nothing on it yet.
+    ///
+    /// - Parameters:
+    ///   - uid: Whose.
+    ///   - username: What they are called.
+    ///   - size: Of the terminal.
+    ///   - timeZone: Where they are.
+    package init(uid: String, username: String, size: Size, timeZone: TimeZone) {
+        me = uid
+        names = [uid: username]
+        self.size = size
+        self.timeZone = timeZone
+    }
+
+    /// The thread that is open.
+    package var openThread: ThreadID? { conversation?.id }
+
+    /// Takes an event.
+    ///
+    /// - Returns: What is to be done about it, in this order.
+    package mutating func apply(_ event: Event) -> [Request] {
+        switch event {
+        case .key(let key): return press(key)
+        case .resized(let size):
+            self.size = size
+            limitScroll()
+        case .threads(let rows, let now): take(rows, now)
+        case .start(let row): return open(row.id, title: row.title)
+        case .names(let new): names.merge(new) { $1 }
+        case .connection(let isConnected): self.isConnected = isConnected
+        case .notice(let text): notice = text
+        case .sent(let id, let number): settle(id, number, nil)
+        case .refused(let id, let number, let why): settle(id, number, why)
+        case .entry(let id, _), .removed(let id, _), .caughtUp(let id, _), .older(let id, _, _),
+            .olderFailed(let id), .typing(let id, _), .attendance(let id, _), .lost(let id, _):
+            guard openThread == id else { return [] }
+            return applyToOpen(event)
+        }
+        return []
+    }
+
+    /// Something about the thread that is open.
+    private mutating func applyToOpen(_ event: Event) -> [Request] {
+        switch event {
+        case .entry(_, let entry):
+            let isOwn = entry.by == me
+            keepingPlace { conversation in
+                let isNew = conversation.put(entry)
+                if isNew, isOwn { conversation.claim(entry) }
+            }
+        case .removed(_, let key): keepingPlace { $0.remove(key) }
+        case .caughtUp(_, let isComplete):
+            conversation?.isCaughtUp = true
+            conversation?.isComplete = isComplete
+        case .older(_, let entries, let isComplete):
+            for entry in entries { _ = conversation?.put(entry) }
+            conversation?.isLoading = false
+            conversation?.isComplete = isComplete
+        case .olderFailed: conversation?.isLoading = false
+        case .typing(_, let uids): conversation?.typing = uids
+        case .attendance(_, let attendance): conversation?.attendance = attendance
+        case .lost(let id, let why):
+            notice = why
+            return leaveThread(id)
+        case .key, .resized, .threads, .start, .names, .connection, .notice, .sent, .refused:
+            break
+        }
+        return markRead()
+    }
+
+    private mutating func take(_ rows: [ThreadRow], _ now: Date) {
+        let index = self.rows.firstIndex { $0.id == selected }
+        self.rows = rows
+        self.now = now
+        hasRows = true
+        if rows.contains(where: { $0.id == selected }) { return }
+        // What was selected is gone: what stands there now is.
+        selected = rows.isEmpty ? nil : rows[min(index ?? 0, rows.count - 1)].id
+    }
+
+    private mutating func settle(_ id: ThreadID, _ number: Int, _ why: String?) {
+        func settled(_ items: [Outgoing]) -> [Outgoing] {
+            items.compactMap { item in
+                guard item.number == number else { return item }
+                guard let why else { return nil }
+                var item = item
+                item.state = .refused(why)
+                return item
+            }
+        }
+        if openThread == id {
+            keepingPlace { $0.outgoing = settled($0.outgoing) }
+        } else {
+            outgoing[id] = settled(outgoing[id] ?? [])
+            if why != nil { notice = "something was not sent; it waits in its chat" }
+        }
+    }
+
+    /// Changes the end of the conversation so that what is in sight stays there.
+    mutating func keepingPlace(_ change: (inout Conversation) -> Void) {
+        guard var conversation else { return }
+        let before = conversation.scroll > 0 ? lines(conversation).count : 0
+        change(&conversation)
+        if conversation.scroll > 0 {
+            conversation.scroll = max(0, conversation.scroll + lines(conversation).count - before)
+        }
+        self.conversation = conversation
+        limitScroll()
+    }
+
+    /// What is in sight at the end of the open thread is read.
+    mutating func markRead() -> [Request] {
+        guard let conversation, conversation.isCaughtUp, conversation.scroll == 0,
+            let newest = conversation.entries.last, newest.key != conversation.readKey,
+            !conversation.isPending(newest),
+            // Whoever has gone has nothing to mark any more.
+            newest.body != .went(me)
+        else { return [] }
+        self.conversation?.readKey = newest.key
+        return [.markRead(conversation.id, upTo: newest)]
+    }
+}
+
+// MARK: Threads
+
+extension Screen {
+    /// Opens a thread in the place of the one that is open.
+    mutating func open(_ id: ThreadID, title: String = "") -> [Request] {
+        focus = .conversation
+        notice = ""
+        guard openThread != id else { return [] }
+        var requests = close()
+        var conversation = Conversation(id: id)
+        conversation.outgoing = outgoing.removeValue(forKey: id) ?? []
+        // What was on its way may have become an entry that is not held any more.
+        for index in conversation.outgoing.indices { conversation.outgoing[index].key = nil }
+        self.conversation = conversation
+        selected = id
+        openTitle = title
+        input = drafts.removeValue(forKey: id) ?? InputLine()
+        requests.append(.open(id))
+        return requests
+    }
+
+    /// Closes the thread that is open; what was typed in it is kept.
+    mutating func close() -> [Request] {
+        guard let conversation else { return [] }
+        var requests: [Request] = []
+        if !input.isEmpty {
+            drafts[conversation.id] = input
+            requests.append(.typing(conversation.id, false))
+        }
+        if !conversation.outgoing.isEmpty { outgoing[conversation.id] = conversation.outgoing }
+        input = InputLine()
+        self.conversation = nil
+        requests.append(.close(conversation.id))
+        return requests
+    }
+
+    /// Closes a thread that is no more the user's.
+    mutating func leaveThread(_ id: ThreadID) -> [Request] {
+        guard openThread == id else { return [] }
+        let requests = close()
+        drafts[id] = nil
+        outgoing[id] = nil
+        if focus != .help(isOverConversation: false) { focus = .list }
+        return requests
+    }
+
+    /// What the open thread is called.
+    var title: String {
+        rows.first { $0.id == openThread }?.title ?? openTitle
+    }
+}

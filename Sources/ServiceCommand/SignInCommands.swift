@@ -1,0 +1,59 @@
+package import ArgumentParser
+
+/// `sign-in EMAIL`.
+package struct SignIn: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "sign-in",
+        abstract: "Sign in, for the commands that follow too.",
+        discussion: """
+            The password is typed unseen, or comes from --password-file, from $HEARTH_PASSWORD or from the first line of \
+            standard input: never from the command line, which everybody on the machine can read.
+
+            Examples:
+              sign-in ann@example.com
+              sign-in bea@example.com --profile bea --password-file secret.txt
+            """,
+    )
+
+    @Argument(help: ArgumentHelp("The account's address.", valueName: "email"))
+    package var email: String
+
+    @OptionGroup
+    package var password: PasswordOptions
+
+    @OptionGroup
+    package var connection: ConnectionOptions
+
+    package init() {}
+
+    package func run() async throws {
+        let secret = try password.read(confirming: false)
+        let address = try await connection.signIn(email: email, password: secret)
+        try Output.print("signed in as \(Output.line(address))")
+    }
+}
+
+/// `sign-out`.
+package struct SignOut: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "sign-out",
+        abstract: "Sign out on this machine.",
+        discussion: """
+            Examples:
+              sign-out
+              sign-out --profile bea
+            """,
+    )
+
+    @OptionGroup
+    package var connection: ConnectionOptions
+
+    package init() {}
+
+    package func run() async throws {
+        guard let address = try await connection.signOut() else {
+            return try Output.print("nobody is signed in")
+        }
+        try Output.print("signed out \(Output.line(address))")
+    }
+}

@@ -1,0 +1,92 @@
+/// Columns and rows of a terminal.
+package struct Size: Equatable, Sendable {
+    package let columns: Int
+    package let rows: Int
+
+    package init(columns: Int, rows: Int) {
+        self.columns = max(1, columns)
+        self.rows = max(1, rows)
+    }
+}
+
+/// What a whole screen shows.
+package struct Frame: Equatable, Sendable {
+    /// A place on the screen, from 0 at the top left.
+    package struct Place: Equatable, Sendable {
+        package let row: Int
+        package let column: Int
+
+        package init(row: Int, column: Int) {
+            self.row = row
+            self.column = column
+        }
+    }
+
+    package let size: Size
+    /// From the top; those below the last row are not shown.
+    package let lines: [Line]
+    /// Where the cursor stands; nil: it is hidden.
+    package let cursor: Place?
+
+    package init(size: Size, lines: [Line], cursor: Place?) {
+        self.size = size
+        self.lines = lines
+        self.cursor = cursor
+    }
+}
+
+/// Turns frames into what a terminal has to be sent: the lines that have changed, and the cursor.
+package struct Painter: Sendable {
+    private let hasColors: Bool
+    private var shown: [String] = []
+    private var shownSize: Size?
+    private var shownCursor: Frame.Place?
+
+    /// - Parameter hasColors: Whether colours are wanted: not where `NO_COLOR` is set.
+    package init(hasColors: Bool) { self.hasColors = hasColors }
+
+    /// What makes a terminal that shows the last frame show this one; empty when it does.
+    package mutating func paint(_ frame: Frame) -> String {
+        var out = ""
+        if shownSize != frame.size {
+            out += "\u{1B}[0m\u{1B}[2J"
+            shown = Array(repeating: "", count: frame.size.rows)
+            shownSize = frame.size
+        }
+        for row in 0..<frame.size.rows {
+            let line = row < frame.lines.count ? frame.lines[row] : Line()
+            let text = line.width > frame.size.columns ? line.fitted(to: frame.size.columns) : line
+            let bytes = rendered(text)
+            guard bytes != shown[row] else { continue }
+            shown[row] = bytes
+            // Cleared first: behind a full line the cursor stands on its last column.
+            out += "\u{1B}[\(row + 1);1H\u{1B}[2K\(bytes)"
+        }
+        guard !out.isEmpty || frame.cursor != shownCursor else { return "" }
+        shownCursor = frame.cursor
+        guard let cursor = frame.cursor else { return "\u{1B}[?25l\(out)" }
+        let place = "\u{1B}[\(cursor.row + 1);\(cursor.column + 1)H"
+        return (out.isEmpty ? place : "\u{1B}[?25l\(out)\(place)") + "\u{1B}[?25h"
+    }
+
+    /// Forgets what the terminal shows, so that the next frame is drawn whole.
+    package mutating func forget() { shownSize = nil }
+
+    private func rendered(_ line: Line) -> String {
+        var text = ""
+        for piece in line.pieces {
+            let codes = codes(piece.style)
+            text += codes.isEmpty ? piece.text : "\u{1B}[\(codes)m\(piece.text)\u{1B}[0m"
+        }
+        return text
+    }
+
+    private func codes(_ style: Look) -> String {
+        var codes: [String] = []
+        if style.isBold { codes.append("1") }
+        if style.isDim { codes.append("2") }
+        if style.isReversed { codes.append("7") }
+        if let color = style.color, hasColors { codes.append("\(color.rawValue)") }
+        return codes.joined(separator: ";")
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// What can be shown to whoever runs the program.
+package struct TerminalFeatures: Equatable, Sendable {
+    /// Whether a screen can be drawn: standard input and output are one terminal that moves its cursor.
+    package let canDraw: Bool
+    /// Whether colours are wanted.
+    package let hasColors: Bool
+
+    /// - Parameters:
+    ///   - isTerminal: Whether input and output both are terminals.
+    ///   - environment: `TERM`, where `dumb` is one that cannot draw, and `NO_COLOR`, which forbids colours
+    ///     unless it is empty (no-color.org).
+    package init(isTerminal: Bool, environment: [String: String]) {
+        let name = environment["TERM"] ?? ""
+        canDraw = isTerminal && !name.isEmpty && name != "dumb"
+        hasColors = canDraw && (environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    /// Those of this process.
+    package static var current: TerminalFeatures {
+        var environment: [String: String] = [:]
+        for name in ["TERM", "NO_COLOR"] {
+            if let value = getenv(name) { environment[name] = String(cString: value) }
+        }
+        let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+        return TerminalFeatures(isTerminal: isTerminal, environment: environment)
+    }
+}

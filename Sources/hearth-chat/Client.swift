@@ -1,0 +1,195 @@
+import Chat
+import Foundation
+import HearthDatabase
+import ServiceCommand
+import Synchronization
+
+/// The services as whoever is signed in.
+struct Client: Sendable {
+    let session: Session
+    let me: UserProfile
+    let people: UserService
+    let chats: ChatService
+    let rooms: RoomService
+    let graph: FollowGraph
+    let blocks: BlockService
+    let presence: PresenceService
+    let search: SearchService
+
+    static let database = "social"
+
+    /// Connects, as whoever is signed in.
+    static func open(_ options: ConnectionOptions) async throws -> Client {
+        let session = try await options.session(database: database)
+        do {
+            return try await Client(session, repeated: options.repeated)
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+
+    private init(_ session: Session, repeated: String) async throws {
+        let database = session.database
+        let uid = session.uid
+        self.session = session
+        people = UserService(database: database, uid: uid)
+        guard let me = try await people.show(forUID: uid) else {
+            throw ProgramFault(
+                "your account has no username yet: `\(ProgramName.current) sign-up\(repeated) "
+                    + "\(session.email ?? "EMAIL") USERNAME`"
+            )
+        }
+        self.me = me
+        chats = ChatService(database: database, me: me)
+        rooms = RoomService(database: database, me: me)
+        graph = FollowGraph(database: database, uid: uid)
+        blocks = BlockService(database: database, uid: uid)
+        presence = PresenceService(database: database, uid: uid)
+        search = SearchService(database: database, uid: uid)
+    }
+
+    /// Runs a command as whoever is signed in, and closes the connection behind it.
+    static func run(
+        _ options: ConnectionOptions,
+        _ body: (Client) async throws -> Void
+    ) async throws {
+        let client = try await open(options)
+        do {
+            try await body(client)
+        } catch {
+            await client.session.close()
+            throw error
+        }
+        await client.session.close()
+    }
+}
+
+// MARK: Who and what people mean
+
+extension Client {
+    /// The person that somebody has typed: a username, with `@` in front or not, or an e-mail address.
+    func person(_ text: String) async throws -> UserProfile {
+        let text = text.hasPrefix("@") ? String(text.dropFirst()) : text
+        if text.contains("@") {
+            let found = try await search.find(email: text).records
+            guard let person = found.first else {
+                throw ServiceError.notFound("person with the address \(text)")
+            }
+            guard found.count == 1 else {
+                throw ProgramFault("more than one person is found by \(text): write the username")
+            }
+            return person
+        }
+        guard let uid = try await people.uid(forUsername: text),
+            let person = try await people.show(forUID: uid)
+        else { throw ServiceError.notFound("person called \(text)") }
+        return person
+    }
+
+    /// The thread that somebody has typed: a username or an address, the name of a room, `#` in front or not, or a key.
+    func thread(_ text: String) async throws -> ThreadChoice {
+        let rooms = try await myRooms()
+        if text.hasPrefix("#") {
+            guard let room = try Self.room(String(text.dropFirst()), in: rooms) else {
+                throw ServiceError.notFound("room called \(text) that you are in")
+            }
+            return .room(room)
+        }
+        let chats = try await myChats()
+        if let chat = chats.first(where: { $0.key == text }) { return .direct(chat) }
+        let person: UserProfile?
+        do {
+            person = try await self.person(text)
+        } catch ServiceError.notFound {
+            person = nil
+        }
+        let room = text.hasPrefix("@") ? nil : try Self.room(text, in: rooms)
+        switch (person, room) {
+        case (let person?, nil):
+            let chat = chats.first { $0.member(beside: me.uid) == person.uid }
+            return chat.map { .direct($0) } ?? .person(person)
+        case (nil, let room?): return .room(room)
+        case (.some, .some):
+            throw ProgramFault("\(text) is a person and a room: write @\(text) or #\(text)")
+        case (nil, nil): throw ServiceError.notFound("person or room called \(text)")
+        }
+    }
+
+    /// A room that the user is in, by key or name in whatever letter case.
+    func myRoom(_ text: String) async throws -> RoomSummary {
+        let name = text.hasPrefix("#") ? String(text.dropFirst()) : text
+        guard let room = try Self.room(name, in: try await myRooms()) else {
+            throw ServiceError.notFound("room called \(name) that you are in")
+        }
+        return room
+    }
+
+    /// A public room, by key or name in whatever letter case.
+    func publicRoom(_ text: String) async throws -> PublicRoom {
+        let name = text.hasPrefix("#") ? String(text.dropFirst()) : text
+        let rooms = try await rooms.publicRooms(count: 1000).records
+        let found = rooms.filter { $0.key == name || $0.name.lowercased() == name.lowercased() }
+        guard let room = found.first else {
+            throw ServiceError.notFound("public room called \(name)")
+        }
+        guard found.count == 1 else { throw Self.ambiguous(name, found.map(\.key)) }
+        return room
+    }
+
+    private static func room(_ text: String, in rooms: [RoomSummary]) throws -> RoomSummary? {
+        let found = rooms.filter { $0.key == text || $0.name.lowercased() == text.lowercased() }
+        guard found.count <= 1 else { throw ambiguous(text, found.map(\.key)) }
+        return found.first
+    }
+
+    private static func ambiguous(_ name: String, _ keys: [String]) -> ProgramFault {
+        ProgramFault(
+            "\(keys.count) rooms are called \(name); say which: \(keys.joined(separator: ", "))"
+        )
+    }
+
+    /// The direct chats, newest first.
+    func myChats() async throws -> [DirectChat] {
+        let listing = try await first { tell, fail in
+            people.observeChats(with: tell, withCancel: fail)
+        }
+        for fault in listing.faults { Output.warn("left out: \(fault)") }
+        return listing.records
+    }
+
+    /// The rooms that the user is in, the one with the latest event first.
+    func myRooms() async throws -> [RoomSummary] {
+        let listing = try await first { tell, fail in
+            rooms.observeRooms(with: tell, withCancel: fail)
+        }
+        for fault in listing.faults { Output.warn("left out: \(fault)") }
+        return listing.records
+    }
+
+    /// What an observer is told first.
+    private func first<Value: Sendable>(
+        _ observe: (
+            _ tell: @escaping @Sendable (Value) -> Void,
+            _ fail: @escaping @Sendable (ServiceError) -> Void
+        ) -> Observation
+    ) async throws -> Value {
+        let (stream, continuation) = AsyncThrowingStream<Value, any Error>.makeStream(
+            bufferingPolicy: .bufferingOldest(1)
+        )
+        let observation = observe(
+            { continuation.yield($0) },
+            { continuation.finish(throwing: $0) }
+        )
+        defer { observation.remove() }
+        for try await value in stream { return value }
+        throw ProgramFault("the connection was closed")
+    }
+}
+
+/// A direct chat, a room, or somebody with whom there is no chat yet.
+enum ThreadChoice: Sendable {
+    case direct(DirectChat)
+    case room(RoomSummary)
+    case person(UserProfile)
+}

@@ -1,0 +1,187 @@
+import ArgumentParser
+import Chat
+import ServiceCommand
+
+/// `hearth-chat follow`.
+struct FollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "Follow somebody, which lets you start a chat with them.",
+        discussion: """
+            Examples:
+              hearth-chat follow bea
+              hearth-chat follow bea@example.com
+            """,
+    )
+
+    @OptionGroup var other: PersonArgument
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(other.person)
+            try await naming("follow \(person.username)") {
+                try await client.graph.follow(person.uid)
+            }
+            try Output.print("you follow \(Output.line(person.username))")
+        }
+    }
+}
+
+/// `hearth-chat unfollow`.
+struct UnfollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unfollow",
+        abstract: "Follow somebody no longer.",
+        discussion: """
+            Example:
+              hearth-chat unfollow bea
+            """,
+    )
+
+    @OptionGroup var other: PersonArgument
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(other.person)
+            try await client.graph.unfollow(person.uid)
+            try Output.print("you follow \(Output.line(person.username)) no longer")
+        }
+    }
+}
+
+/// `hearth-chat following`.
+struct FollowingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "following",
+        abstract: "List whom you follow, or with --followers who follows you.",
+        discussion: """
+            Examples:
+              hearth-chat following
+              hearth-chat following --followers
+            """,
+    )
+
+    @Flag(help: "Who follows you.")
+    var followers = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let listing =
+                followers
+                ? try await client.people.profiles(of: client.people.followers())
+                : try await client.people.following()
+            for person in listing.records { try Output.print(PersonArgument.line(person)) }
+            for fault in listing.faults { Output.warn("left out: \(fault)") }
+        }
+    }
+}
+
+/// `hearth-chat block`.
+struct BlockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "block",
+        abstract: "Let somebody neither write to you nor bring you into rooms.",
+        discussion: """
+            Neither of you follows the other afterwards.
+
+            Example:
+              hearth-chat block mallory
+            """,
+    )
+
+    @OptionGroup var other: PersonArgument
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(other.person)
+            try await client.blocks.block(person.uid)
+            try Output.print("you block \(Output.line(person.username))")
+        }
+    }
+}
+
+/// `hearth-chat unblock`.
+struct UnblockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unblock",
+        abstract: "Block somebody no longer.",
+        discussion: """
+            Example:
+              hearth-chat unblock mallory
+            """,
+    )
+
+    @OptionGroup var other: PersonArgument
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(other.person)
+            try await client.blocks.unblock(person.uid)
+            try Output.print("you block \(Output.line(person.username)) no longer")
+        }
+    }
+}
+
+/// `hearth-chat find`.
+struct FindCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find",
+        abstract: "Find people by the beginning of a name, an e-mail address or a phone number.",
+        discussion: """
+            An address finds whoever has signed up with it when it is whole, and by a beginning only those who have asked \
+            for that, as a phone number does.
+
+            Examples:
+              hearth-chat find an
+              hearth-chat find "ann lee"
+              hearth-chat find ann@example.com
+            """,
+    )
+
+    @Argument(help: "The beginning, or an address; of a number 5 digits or more.")
+    var beginning: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let isNumber = beginning.allSatisfy { $0.isNumber || "+ -()/".contains($0) }
+            let field: SearchField =
+                beginning.contains("@") ? .email : isNumber ? .phone : .name
+            let listing = try await client.search.find(beginning, in: field)
+            for person in listing.records { try Output.print(PersonArgument.line(person)) }
+            for fault in listing.faults { Output.warn("left out: \(fault)") }
+            guard !listing.records.isEmpty else {
+                throw ServiceError.notFound("person who is found by \(beginning)")
+            }
+        }
+    }
+}
+
+/// Somebody, as a command is told who.
+struct PersonArgument: ParsableArguments {
+    @Argument(help: "Username or e-mail address.")
+    var person: String
+
+    /// `ann  Ann Lee`.
+    static func line(_ person: UserProfile) -> String {
+        let username = Output.line(person.username)
+        return person.name.map { "\(username)  \(Output.line($0))" } ?? username
+    }
+}
+
+/// Runs an operation: a refusal says what was to be done in the words of whoever has typed it.
+@discardableResult
+func naming<Value>(_ purpose: String, _ operation: () async throws -> Value) async throws -> Value {
+    do {
+        return try await operation()
+    } catch ServiceError.refused {
+        throw ServiceError.refused(purpose)
+    }
+}

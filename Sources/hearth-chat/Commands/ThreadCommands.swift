@@ -1,0 +1,261 @@
+import ArgumentParser
+import Chat
+import Foundation
+import ServiceCommand
+import Terminal
+
+/// `hearth-chat chats`.
+struct ChatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chats",
+        abstract: "List your chats and rooms, newest first.",
+        discussion: """
+            Each line has the thread, when something happened in it last, how much of it is unread, and what was said last.
+
+            Examples:
+              hearth-chat chats
+              hearth-chat chats --profile bea
+            """,
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { try await Self.list($0) }
+    }
+
+    static func list(_ client: Client) async throws {
+        let chats = try await client.myChats()
+        let rooms = try await client.myRooms()
+        let others = chats.compactMap { $0.member(beside: client.me.uid) }
+        let people = try await client.people.profiles(of: others).records
+        var list = ThreadList(me: client.me)
+        for person in people { list.people[person.uid] = person }
+        let marks = ReadMarks(folder: client.session.folder)
+        for chat in chats { list.unread[chat.key] = try await client.unread(in: chat, marks) }
+        let threads = list.merge(chats: chats, rooms: rooms)
+        guard !threads.isEmpty else {
+            return Output.warn(
+                "no chats yet: `hearth-chat follow bea`, `hearth-chat send bea hello`"
+            )
+        }
+        let time = LocalTime()
+        let names = threads.map { name($0, client.me, list.people) }
+        let width = names.map { TextWidth.columns($0) }.max() ?? 0
+        for (thread, name) in zip(threads, names) {
+            let space = String(repeating: " ", count: width - TextWidth.columns(name))
+            let count = UnreadCount.text(thread.unread)
+            let unread = String(repeating: " ", count: 3 - count.count) + count
+            let text = Output.line(thread.lastText)
+            try Output.print("\(name)\(space)  \(time.minute(thread.time))  \(unread)  \(text)")
+        }
+    }
+
+    /// What is typed for a thread: `ann`, `#lunch`.
+    private static func name(
+        _ thread: ChatThread,
+        _ me: UserProfile,
+        _ people: [String: UserProfile]
+    ) -> String {
+        switch thread.source {
+        case .direct(let chat):
+            let other = chat.member(beside: me.uid).flatMap { people[$0]?.username }
+            return Output.line(other ?? thread.title)
+        case .room: return "#" + Output.line(thread.title)
+        }
+    }
+}
+
+/// `hearth-chat read`.
+struct ReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Print what was said in a chat or a room, which marks it as read.",
+        discussion: """
+            Examples:
+              hearth-chat read bea
+              hearth-chat read '#lunch' --count 200
+              hearth-chat read bea --follow
+            """,
+    )
+
+    @Argument(help: "Username, e-mail address or name of a room.")
+    var thread: String
+
+    @Option(help: ArgumentHelp("How many of the newest to print.", valueName: "count"))
+    var count = 50
+
+    @Flag(help: "Print what comes, too, until interrupted.")
+    var follow = false
+
+    @Flag(help: "Print whole times, with seconds and zone, for programs.")
+    var iso = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        guard (1...10_000).contains(count) else {
+            throw ValidationError("--count is 1 to 10000")
+        }
+    }
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let reader = PlainReader(client: client, hasWholeTimes: iso)
+            switch try await client.thread(thread) {
+            case .direct(let chat): try await reader.read(chat, count, follows: follow)
+            case .room(let room): try await reader.read(room, count, follows: follow)
+            case .person(let person):
+                throw ServiceError.notFound("chat with \(person.username) yet")
+            }
+        }
+    }
+}
+
+/// `hearth-chat send`.
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Say something in a chat or a room; a chat is made when there is none.",
+        discussion: """
+            Without a text each line of standard input is a message.
+
+            Examples:
+              hearth-chat send bea "Hello, Bea"
+              hearth-chat send '#lunch' soup today
+              fortune -s | tr '\\n' ' ' | hearth-chat send bea
+            """,
+    )
+
+    @Argument(help: "Username, e-mail address or name of a room.")
+    var thread: String
+
+    @Argument(help: "What to say.")
+    var text: [String] = []
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            var thread = try await client.thread(thread)
+            guard text.isEmpty else {
+                return try await client.say(text.joined(separator: " "), in: &thread)
+            }
+            while let line = readLine() {
+                guard line.contains(where: { !$0.isWhitespace }) else { continue }
+                try await client.say(line, in: &thread)
+            }
+        }
+    }
+}
+
+extension Client {
+    /// Says something; somebody with whom there is no chat becomes the chat that it starts.
+    func say(_ text: String, in thread: inout ThreadChoice) async throws {
+        switch thread {
+        case .direct(let chat): try await chats.sendMessage(text, for: chat)
+        case .room(let room):
+            try await naming("send to #\(room.name)") {
+                try await rooms.send(text: text, to: room.key)
+            }
+        case .person(let person): thread = .direct(try await start(text, with: person))
+        }
+    }
+
+    /// Starts a chat; who does not follow the other is told so.
+    func start(_ text: String, with person: UserProfile) async throws -> DirectChat {
+        do {
+            return try await chats.create(from: text, with: person)
+        } catch ServiceError.refused(let what) {
+            guard try await !graph.isFollowed(person.uid) else { throw ServiceError.refused(what) }
+            throw ProgramFault(
+                "you start chats with people whom you follow: follow \(person.username) first"
+            )
+        }
+    }
+}
+
+/// `hearth-chat delete`.
+struct DeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete your copy of a direct chat; the other keeps theirs.",
+        discussion: """
+            Example:
+              hearth-chat delete bea
+            """,
+    )
+
+    @OptionGroup var other: PersonArgument
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(other.person)
+            let chats = try await client.myChats()
+            guard let chat = chats.first(where: { $0.member(beside: client.me.uid) == person.uid })
+            else { throw ServiceError.notFound("chat with \(person.username)") }
+            try await client.chats.delete(chat)
+            try Output.print("deleted the chat with \(Output.line(person.username))")
+        }
+    }
+}
+
+/// `hearth-chat mute`.
+struct MuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute",
+        abstract: "Hear nothing of a chat or a room.",
+        discussion: """
+            Example:
+              hearth-chat mute '#lunch'
+            """,
+    )
+
+    @Argument(help: "Username, e-mail address or name of a room.")
+    var thread: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            try await client.rooms.mute(try await client.key(of: thread))
+            try Output.print("muted \(Output.line(thread))")
+        }
+    }
+}
+
+/// `hearth-chat unmute`.
+struct UnmuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unmute",
+        abstract: "Hear of a chat or a room again.",
+        discussion: """
+            Example:
+              hearth-chat unmute '#lunch'
+            """,
+    )
+
+    @Argument(help: "Username, e-mail address or name of a room.")
+    var thread: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            try await client.rooms.unmute(try await client.key(of: thread))
+            try Output.print("muted no longer: \(Output.line(thread))")
+        }
+    }
+}
+
+extension Client {
+    /// The key of a thread that is there.
+    func key(of text: String) async throws -> String {
+        switch try await thread(text) {
+        case .direct(let chat): chat.key
+        case .room(let room): room.key
+        case .person(let person): throw ServiceError.notFound("chat with \(person.username) yet")
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import Chat
+import ChatScreen
+import Dispatch
+import Foundation
+import ServiceCommand
+
+/// What is observed of the open thread, and done in it.
+extension LiveChat {
+    func perform(_ request: Request) {
+        switch request {
+        case .open(let id): open(id)
+        case .close:
+            for observation in feed { observation.remove() }
+            feed = []
+            stopTyping()
+        case .loadOlder(let id, let entry): loadOlder(id, before: entry)
+        case .send(let id, let text, let number):
+            sending.put(SendQueue.Item(id: id, text: text, number: number, list: list))
+        case .markRead(let id, let entry): markRead(id, entry)
+        case .typing(.room(let key), let isTyping): isTyping ? startTyping(key) : stopTyping()
+        // Rooms alone have a place for it.
+        case .typing(.direct, _), .typing(.person, _): break
+        case .startChat(let text): attempt { try await $0.startChat(text) }
+        case .makeRoom(let name): attempt { try await $0.makeRoom(name) }
+        case .joinRoom(let name): attempt { try await $0.joinRoom(name) }
+        case .command(let id, let command): attempt { try await $0.run(command, in: id) }
+        case .redraw, .suspend, .quit: break
+        }
+    }
+
+    /// Does something that takes a while; what goes wrong is said once.
+    private func attempt(_ body: @escaping @Sendable (LiveChat) async throws -> Void) {
+        Task { [mailbox] in
+            do {
+                try await body(self)
+            } catch {
+                mailbox.put(.screen(.notice("\(ProgramFault(error))")))
+            }
+        }
+    }
+
+    // MARK: Feeds
+
+    private func open(_ id: ThreadID) {
+        firstCount = 0
+        isAttending = false
+        let mailbox = mailbox
+        let lose: @Sendable (ServiceError) -> Void = { error in
+            let isRefused = if case .refused = error { true } else { false }
+            let why = isRefused ? "you are not in this chat any more" : "\(error)"
+            mailbox.put(.screen(.lost(id, why: why)))
+        }
+        switch id {
+        case .direct(let key):
+            feed = [
+                client.chats.observeMessages(
+                    forChatKey: key,
+                    newest: UInt(Self.pageSize),
+                    with: { mailbox.put(.message(key, $0)) },
+                    withCancel: lose
+                )
+            ]
+            attendOpenChat()
+        case .room(let key):
+            feed = [
+                client.rooms.observeEvents(
+                    in: key,
+                    newest: Self.pageSize,
+                    with: { mailbox.put(.event(key, $0)) },
+                    withCancel: lose
+                ),
+                client.rooms.observeTyping(
+                    in: key,
+                    with: { mailbox.put(.screen(.typing(id, $0))) },
+                    // Whoever sees no events is told of that.
+                    withCancel: { _ in }
+                ),
+            ]
+        case .person(let uid):
+            attend(uid, id)
+            mailbox.put(.screen(.caughtUp(id, isComplete: true)))
+        }
+    }
+
+    /// Observes whether the other of the open chat is there, once it is known who that is.
+    func attendOpenChat() {
+        guard !isAttending, case .direct(let key) = screen.openThread else { return }
+        let chat = chats?.first { $0.key == key }
+        if let other = chat?.member(beside: client.me.uid) { attend(other, .direct(key)) }
+    }
+
+    private func attend(_ uid: String, _ id: ThreadID) {
+        isAttending = true
+        feed.append(
+            client.presence.observe(uid) { [mailbox] state in
+                let attendance: Attendance =
+                    switch state {
+                    case .online: .online
+                    case .lastOnline(let date): .away(date)
+                    case .unknown: .unknown
+                    }
+                mailbox.put(.screen(.attendance(id, attendance)))
+            }
+        )
+    }
+
+    func take(_ event: MessageEvent, in key: String) -> [Request] {
+        let id = ThreadID.direct(key)
+        switch event {
+        case .added(let message), .changed(let message):
+            if case .added = event { firstCount += 1 }
+            if list.people[message.sender.uid] == nil {
+                learn([message.sender.uid])
+                // What they were called then, until it is known what they are called now.
+                mailbox.put(.screen(.names([message.sender.uid: message.sender.username])))
+            }
+            return screen.apply(.entry(id, Entry(message)))
+        case .removed(let key): return screen.apply(.removed(id, key: key))
+        case .faulty(let fault):
+            firstCount += 1
+            return screen.apply(.notice("left out: \(fault)"))
+        case .caughtUp:
+            return screen.apply(.caughtUp(id, isComplete: firstCount < Self.pageSize))
+        }
+    }
+
+    func take(_ change: EventChange, in key: String) -> [Request] {
+        let id = ThreadID.room(key)
+        switch change {
+        case .added(let event), .changed(let event):
+            if case .added = change { firstCount += 1 }
+            let entry = Entry(event)
+            learn(entry.people)
+            return screen.apply(.entry(id, entry))
+        case .removed(let event): return screen.apply(.removed(id, key: event.key))
+        case .faulty(let fault):
+            firstCount += 1
+            return screen.apply(.notice("left out: \(fault)"))
+        case .caughtUp:
+            return screen.apply(.caughtUp(id, isComplete: firstCount < Self.pageSize))
+        }
+    }
+
+    private func loadOlder(_ id: ThreadID, before entry: Entry) {
+        Task { [client, mailbox] in
+            do {
+                let (entries, isComplete) = try await client.page(id, before: entry)
+                mailbox.put(.older(id, entries, isComplete: isComplete))
+            } catch {
+                mailbox.put(.screen(.olderFailed(id)))
+                mailbox.put(.screen(.notice("\(ProgramFault(error))")))
+            }
+        }
+    }
+
+    // MARK: Marks
+
+    private func markRead(_ id: ThreadID, _ entry: Entry) {
+        switch id {
+        case .person: break
+        case .direct(let key):
+            list.unread[key] = 0
+            if let chat = chats?.first(where: { $0.key == key }) {
+                counted[key] = chat.lastMessageKey
+            }
+            do {
+                try marks.set(key, upTo: entry.key, at: entry.at)
+            } catch {
+                mailbox.put(.screen(.notice("\(ProgramFault(error))")))
+            }
+            mailbox.put(.unread(key, 0))
+        case .room(let key):
+            attempt { chat in
+                do {
+                    try await chat.client.rooms.markRead(key, upTo: entry.key)
+                } catch ServiceError.refused {
+                    // Whoever has left meanwhile is told of that by the room itself.
+                    return
+                }
+            }
+        }
+    }
+
+    private func startTyping(_ room: String) {
+        typingKey += 1
+        let key = typingKey
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.typingPause) { [mailbox] in
+            mailbox.put(.typingPaused(key))
+        }
+        guard typingRoom != room else { return }
+        stopTyping()
+        typingRoom = room
+        attempt { try await $0.client.rooms.startTyping(in: room) }
+    }
+
+    func stopTyping() {
+        guard let room = typingRoom else { return }
+        typingRoom = nil
+        client.rooms.stopTyping(in: room)
+    }
+}
+
+extension Client {
+    /// A page of older entries, and whether it is the last one.
+    fileprivate func page(
+        _ id: ThreadID,
+        before entry: Entry
+    ) async throws -> ([Entry], isComplete: Bool) {
+        switch id {
+        case .person: return ([], true)
+        case .direct(let key):
+            let first = Message(
+                key: entry.key,
+                content: "",
+                timestamp: entry.at,
+                sentAt: entry.at,
+                sender: .init(uid: entry.by, username: "")
+            )
+            let page = try await chats.olderMessages(
+                forChatKey: key,
+                before: first,
+                count: UInt(LiveChat.pageSize)
+            )
+            return (page.records.map { Entry($0) }, page.isLastPage(ofSize: LiveChat.pageSize))
+        case .room(let key):
+            let milliseconds = (entry.at.timeIntervalSince1970 * 1000).rounded()
+            let page = try await rooms.olderEvents(
+                in: key,
+                before: EventPosition(milliseconds: milliseconds, key: entry.key),
+                count: LiveChat.pageSize
+            )
+            return (page.records.map { Entry($0) }, page.isLastPage(ofSize: LiveChat.pageSize))
+        }
+    }
+}
+
+extension Entry {
+    init(_ message: Message) {
+        self.init(
+            key: message.key,
+            at: message.sentAt,
+            by: message.sender.uid,
+            body: .said(message.content)
+        )
+    }
+
+    init(_ event: RoomEvent) {
+        let body: Body =
+            switch event.content {
+            case .message(let message): .said(message.words)
+            case .createdChat: .created
+            case .addedUser(let uid): .came(uid)
+            case .userLeft(let uid): .went(uid)
+            case .renamedChat(let name): .renamed(name)
+            }
+        self.init(key: event.key, at: event.at, by: event.by, body: body)
+    }
+
+    /// The accounts whose names it shows.
+    var people: [String] {
+        switch body {
+        case .said, .created, .renamed: [by]
+        case .came(let uid), .went(let uid): [by, uid]
+        }
+    }
+}

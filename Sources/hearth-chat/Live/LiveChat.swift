@@ -1,0 +1,280 @@
+import Chat
+import ChatScreen
+import Dispatch
+import Foundation
+import ServiceCommand
+import Terminal
+
+/// The chat while it is open on a terminal: it tells the screen what happens, and does what the screen asks.
+actor LiveChat {
+    let client: Client
+    let mailbox = Mailbox()
+    let marks: ReadMarks
+    let sending: SendQueue
+
+    var screen: Screen
+    var chats: [DirectChat]?
+    var rooms: [RoomSummary]?
+    var list: ThreadList
+    /// Paths of what is no record and was told of.
+    var told: Set<String> = []
+    /// Accounts whose profiles were asked for.
+    var asked: Set<String> = []
+    /// Milliseconds that the server's clock is ahead of this machine's.
+    var serverOffset = 0.0
+    /// The newest message of each direct chat that its unread ones were counted at.
+    var counted: [String: String] = [:]
+    /// What is observed of the open thread.
+    var feed: [Observation] = []
+    /// Whether the presence of the other in the open chat is observed.
+    var isAttending = false
+    /// Entries of the open thread that came before it was caught up, and what is none.
+    var firstCount = 0
+    /// The room in which the user is seen typing, and the number of the last key there.
+    var typingRoom: String?
+    var typingKey = 0
+
+    /// Entries that a thread is opened with, and of an older page.
+    static let pageSize = 50
+    /// For how long somebody who types nothing is still seen typing.
+    static let typingPause = DispatchTimeInterval.seconds(5)
+    /// For how long the program waits for the server when it ends.
+    private static let goodbye = DispatchTimeInterval.seconds(2)
+
+    init(client: Client) {
+        self.client = client
+        marks = ReadMarks(folder: client.session.folder)
+        list = ThreadList(me: client.me, people: [client.me.uid: client.me])
+        sending = SendQueue(client, mailbox)
+        screen = Screen(
+            uid: client.me.uid,
+            username: client.me.username,
+            size: Size(columns: 80, rows: 24),
+            timeZone: .current
+        )
+    }
+
+    /// Shows the chat until the user leaves it.
+    func run(_ features: TerminalFeatures, opening first: ThreadChoice?) async throws {
+        let presence = client.presence.appear { [mailbox] error in
+            mailbox.put(.screen(.notice("\(error)")))
+        }
+        let observations = observe()
+        let terminal = try RawTerminal { [mailbox] in mailbox.put(.terminal($0)) }
+        var painter = Painter(hasColors: features.hasColors)
+        mailbox.put(.terminal(.resized(terminal.size)))
+        if let first { start(first) }
+        var isOver = false
+        for await _ in mailbox.rings where !isOver {
+            for happening in mailbox.take() where !isOver {
+                for request in take(happening) {
+                    switch request {
+                    case .redraw: painter.forget()
+                    case .suspend:
+                        terminal.suspend()
+                        painter.forget()
+                    case .quit: isOver = true
+                    case let request: perform(request)
+                    }
+                }
+                if case .terminal(.ended) = happening { isOver = true }
+                if case .terminal(.resized) = happening { painter.forget() }
+            }
+            if isOver { break }
+            terminal.write(painter.paint(screen.frame()))
+        }
+        terminal.restore()
+        for observation in observations + feed { observation.remove() }
+        await leave(presence)
+    }
+
+    /// Says goodbye, for as long as that may take; the server notices by itself otherwise.
+    private func leave(_ presence: Presence) async {
+        let (ends, continuation) = AsyncStream<Void>.makeStream()
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.goodbye) { continuation.finish() }
+        let farewell = Task {
+            do {
+                try await presence.disappear()
+            } catch {
+                // The end of the connection says the same.
+            }
+            continuation.finish()
+        }
+        for await _ in ends {}
+        farewell.cancel()
+    }
+
+    private func start(_ thread: ThreadChoice) {
+        switch thread {
+        case .direct(let chat):
+            let row = list.thread(chat)
+            mailbox.put(.screen(.start(Self.row(row))))
+        case .room(let room): mailbox.put(.screen(.start(Self.row(list.thread(room)))))
+        case .person(let person):
+            know(person)
+            mailbox.put(.screen(.start(Self.row(person))))
+        }
+    }
+
+    // MARK: What happens
+
+    private func observe() -> [Observation] {
+        let database = client.session.database
+        let offset = database.reference(withPath: ".info/serverTimeOffset")
+        let connected = database.reference(withPath: ".info/connected")
+        let offsetHandle = offset.observe(.value) { [mailbox] snapshot in
+            mailbox.put(.serverOffset((snapshot.value as? NSNumber)?.doubleValue ?? 0))
+        }
+        let connectedHandle = connected.observe(.value) { [mailbox] snapshot in
+            mailbox.put(.screen(.connection(snapshot.value as? Bool == true)))
+        }
+        let fail: @Sendable (ServiceError) -> Void = { [mailbox] error in
+            mailbox.put(.screen(.notice("\(error)")))
+        }
+        return [
+            Watch(place: offset, handle: offsetHandle),
+            Watch(place: connected, handle: connectedHandle),
+        ].map(\.observation) + [
+            client.people.observeChats(
+                with: { [mailbox] in mailbox.put(.chats($0)) },
+                withCancel: fail
+            ),
+            client.rooms.observeRooms(
+                with: { [mailbox] in mailbox.put(.rooms($0)) },
+                withCancel: fail
+            ),
+            client.rooms.observeMutes(
+                with: { [mailbox] in mailbox.put(.mutes($0)) },
+                withCancel: fail
+            ),
+        ]
+    }
+
+    /// Makes the screen know what has happened; gives what it asks then.
+    private func take(_ happening: Happening) -> [Request] {
+        switch happening {
+        case .terminal(.key(let key)): return screen.apply(.key(key))
+        case .terminal(.resized(let size)): return screen.apply(.resized(size))
+        case .terminal(.ended): return []
+        case .screen(let event): return screen.apply(event)
+        case .chats(let listing):
+            chats = listing.records
+            learn(listing.records.compactMap { $0.member(beside: client.me.uid) })
+            for chat in listing.records { count(chat) }
+            attendOpenChat()
+            return showList(listing.faults)
+        case .rooms(let listing):
+            rooms = listing.records
+            return showList(listing.faults)
+        case .mutes(let mutes):
+            list.mutes = mutes
+            return showList()
+        case .unread(let key, let count):
+            list.unread[key] = count
+            return showList()
+        case .person(let person):
+            know(person)
+            return showList() + screen.apply(.names([person.uid: person.username]))
+        case .message(let key, let event): return take(event, in: key)
+        case .event(let key, let change): return take(change, in: key)
+        case .older(let id, let entries, let isComplete):
+            learn(entries.flatMap(\.people))
+            return screen.apply(.older(id, entries, isComplete: isComplete))
+        case .started(let chat, let person):
+            know(person)
+            let isOpen = screen.openThread == .person(person.uid)
+            return isOpen ? screen.apply(.start(Self.row(list.thread(chat)))) : []
+        case .serverOffset(let offset):
+            serverOffset = offset
+            return showList()
+        case .typingPaused(let key):
+            if key == typingKey { stopTyping() }
+            return []
+        }
+    }
+
+    private func showList(_ faults: [RecordFault] = []) -> [Request] {
+        var requests: [Request] = []
+        for fault in faults where told.insert(fault.path).inserted {
+            requests += screen.apply(.notice("left out: \(fault)"))
+        }
+        // Both, or the first one to come would look like all there is.
+        guard let chats, let rooms else { return requests }
+        let rows = list.merge(chats: chats, rooms: rooms).map { Self.row($0) }
+        return requests + screen.apply(.threads(rows, now: now))
+    }
+
+    /// By the server's clock.
+    private var now: Date { Date().addingTimeInterval(serverOffset / 1000) }
+
+    static func row(_ thread: ChatThread) -> ThreadRow {
+        let id: ThreadID =
+            switch thread.source {
+            case .direct(let chat): .direct(chat.key)
+            case .room(let room): .room(room.key)
+            }
+        return ThreadRow(
+            id: id,
+            title: thread.title,
+            lastText: thread.lastText,
+            lastAt: thread.time,
+            unread: thread.isMuted ? 0 : thread.unread
+        )
+    }
+
+    /// Somebody with whom there is no chat yet.
+    static func row(_ person: UserProfile) -> ThreadRow {
+        ThreadRow(
+            id: .person(person.uid),
+            title: DisplayName.of(person),
+            lastText: "",
+            lastAt: Date(timeIntervalSince1970: 0),
+            unread: 0
+        )
+    }
+
+    // MARK: People and unread messages
+
+    private func know(_ person: UserProfile) {
+        asked.insert(person.uid)
+        list.people[person.uid] = person
+        mailbox.put(.screen(.names([person.uid: person.username])))
+    }
+
+    /// Asks for the profiles of people who are not known.
+    func learn(_ uids: [String]) {
+        for uid in uids where list.people[uid] == nil && asked.insert(uid).inserted {
+            Task { [client, mailbox] in
+                do {
+                    guard let person = try await client.people.show(forUID: uid) else { return }
+                    mailbox.put(.person(person))
+                } catch {
+                    mailbox.put(.screen(.notice("\(ProgramFault(error))")))
+                }
+            }
+        }
+    }
+
+    /// Counts the unread messages of a chat if something is new in it.
+    private func count(_ chat: DirectChat) {
+        guard screen.openThread != .direct(chat.key), counted[chat.key] != chat.lastMessageKey
+        else { return }
+        counted[chat.key] = chat.lastMessageKey
+        Task { [client, mailbox, marks] in
+            do {
+                let count = try await client.unread(in: chat, marks)
+                mailbox.put(.unread(chat.key, count))
+            } catch {
+                mailbox.put(.screen(.notice("\(ProgramFault(error))")))
+            }
+        }
+    }
+}
+
+/// An observer of a place that is no service's.
+private struct Watch {
+    let place: DatabaseReference
+    let handle: DatabaseHandle
+
+    var observation: Observation { Observation(place, handle) }
+}

@@ -1,0 +1,52 @@
+import Chat
+import ChatScreen
+import Synchronization
+import Terminal
+
+/// What happens while the chat is open: at the terminal, in the database, and to what was asked of it.
+enum Happening: Sendable {
+    case terminal(RawTerminal.Event)
+    case screen(Event)
+    case chats(Listing<DirectChat>)
+    case rooms(Listing<RoomSummary>)
+    case mutes(Set<String>)
+    /// Messages that are not read, of the direct chat.
+    case unread(String, Int)
+    case person(UserProfile)
+    /// What became of the messages of a direct chat.
+    case message(String, MessageEvent)
+    /// What became of the events of a room.
+    case event(String, EventChange)
+    /// A page of older ones.
+    case older(ThreadID, [Entry], isComplete: Bool)
+    /// A chat was started with this person.
+    case started(DirectChat, with: UserProfile)
+    case serverOffset(Double)
+    /// Nothing was typed for a while since this key.
+    case typingPaused(Int)
+}
+
+/// What happens, in its order, for one reader.
+final class Mailbox: Sendable {
+    private let waiting = Mutex<[Happening]>([])
+    private let bell: AsyncStream<Void>.Continuation
+    /// Rings when something has come since the last ring was heard.
+    let rings: AsyncStream<Void>
+
+    init() {
+        (rings, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func put(_ happening: Happening) {
+        waiting.withLock { $0.append(happening) }
+        bell.yield()
+    }
+
+    /// All that has come, which is kept no longer.
+    func take() -> [Happening] {
+        waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+    }
+}

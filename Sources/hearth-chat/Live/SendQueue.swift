@@ -1,0 +1,77 @@
+import Chat
+import ChatScreen
+import ServiceCommand
+
+/// Sends what was typed, one after another, so that it arrives in the order in which it was.
+///
+/// Without a connection it waits. What became of each is told once.
+final class SendQueue: Sendable {
+    /// Something to say in a thread.
+    struct Item: Sendable {
+        let id: ThreadID
+        let text: String
+        let number: Int
+        /// The people who are known.
+        let list: ThreadList
+    }
+
+    private let items: AsyncStream<Item>.Continuation
+
+    init(_ client: Client, _ mailbox: Mailbox) {
+        let (stream, continuation) = AsyncStream<Item>.makeStream()
+        items = continuation
+        Task {
+            // Those who were nobody's chat when the first text was typed, and are one's by now.
+            var started: [String: DirectChat] = [:]
+            for await item in stream {
+                do {
+                    if let chat = try await Self.send(item, client, &started) {
+                        let other = chat.member(beside: client.me.uid)
+                        if let person = other.flatMap({ item.list.people[$0] }) {
+                            mailbox.put(.started(chat, with: person))
+                        }
+                    }
+                    mailbox.put(.screen(.sent(item.id, number: item.number)))
+                } catch {
+                    let why = "\(ProgramFault(error))"
+                    mailbox.put(.screen(.refused(item.id, number: item.number, why: why)))
+                }
+            }
+        }
+    }
+
+    func put(_ item: Item) { items.yield(item) }
+
+    /// Sends one.
+    ///
+    /// - Returns: The chat that it has started.
+    private static func send(
+        _ item: Item,
+        _ client: Client,
+        _ started: inout [String: DirectChat]
+    ) async throws -> DirectChat? {
+        switch item.id {
+        case .room(let key):
+            try await naming("send to this room") {
+                try await client.rooms.send(text: item.text, to: key)
+            }
+        case .direct(let key):
+            guard let chat = try await client.chats.show(forChatKey: key) else {
+                throw ServiceError.notFound("chat any more")
+            }
+            try await client.chats.sendMessage(item.text, for: chat)
+        case .person(let uid):
+            if let chat = started[uid] {
+                try await client.chats.sendMessage(item.text, for: chat)
+                return nil
+            }
+            guard let person = item.list.people[uid] else {
+                throw ServiceError.notFound("person any more")
+            }
+            let chat = try await client.start(item.text, with: person)
+            started[uid] = chat
+            return chat
+        }
+        return nil
+    }
+}

@@ -1,0 +1,3 @@
+import ServiceCommand
+
+await ServiceProgram.run(HearthParty.self)

@@ -1,0 +1,199 @@
+import ArgumentParser
+import ServiceCommand
+import Timeline
+
+/// `hearth-timeline sign-up`.
+struct SignUpCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-up",
+        abstract: "Make an account with a username, and sign in.",
+        discussion: """
+            A username has 1 to 30 of A-Z a-z 0-9 _ - and nobody else has it. If signing up was interrupted, the same command \
+            again makes what is missing.
+
+            Examples:
+              hearth-timeline sign-up ann@example.com ann
+              hearth-timeline sign-up ann@example.com ann --name "Ann Lee"
+              echo "a long password" | hearth-timeline sign-up bea@example.com bea --profile bea
+            """,
+    )
+
+    @Argument(help: ArgumentHelp("The account's address.", valueName: "email"))
+    var email: String
+
+    @Argument(help: "What others call you here.")
+    var username: String
+
+    @Option(help: ArgumentHelp("Your name as people say it.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var password: PasswordOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        let secret = try password.read(confirming: true)
+        let (session, _) = try await connection.signUp(
+            email: email,
+            password: secret,
+            database: Client.database,
+        )
+        do {
+            let people = UserService(database: session.database, uid: session.uid)
+            let known = try await people.show(forUID: session.uid)
+            let me = try await people.create(username: username, name: name, email: session.email)
+            await session.close()
+            let words = known == nil ? "signed up as" : "signed in as"
+            try Output.print("\(words) \(Output.line(me.username))")
+        } catch ServiceError.taken(let what) {
+            await session.close()
+            throw ProgramFault(
+                "\(what) is taken: the same command with another username goes on from here"
+            )
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+}
+
+/// `hearth-timeline follow`.
+struct FollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "Have what somebody posts in your timeline.",
+        discussion: """
+            Examples:
+              hearth-timeline follow bea
+              hearth-timeline follow bea@example.com
+            """,
+    )
+
+    @Argument(help: "A username or an e-mail address.")
+    var user: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(user)
+            do {
+                try await client.follows.followUser(person.uid)
+            } catch ServiceError.refused {
+                throw ProgramFault("\(person.username) does not let you follow them")
+            }
+            try Output.print("following \(Output.line(person.username))")
+        }
+    }
+}
+
+/// `hearth-timeline unfollow`.
+struct UnfollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unfollow",
+        abstract: "Follow somebody no longer; their posts leave your timeline.",
+        discussion: """
+            Examples:
+              hearth-timeline unfollow bea
+            """,
+    )
+
+    @Argument(help: "A username or an e-mail address.")
+    var user: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            let person = try await client.person(user)
+            try await client.follows.unfollowUser(person.uid)
+            try Output.print("no longer following \(Output.line(person.username))")
+        }
+    }
+}
+
+/// `hearth-timeline following`.
+struct FollowingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "following",
+        abstract: "List whom somebody follows.",
+        discussion: """
+            Examples:
+              hearth-timeline following
+              hearth-timeline following bea
+            """,
+    )
+
+    @Argument(help: "A username or an e-mail address (default: you).")
+    var user: String?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            var person = client.me
+            if let user { person = try await client.person(user) }
+            try Shown.print(try await client.people.following(for: person.uid))
+        }
+    }
+}
+
+/// `hearth-timeline followers`.
+struct FollowersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "followers",
+        abstract: "List who follows somebody.",
+        discussion: """
+            Examples:
+              hearth-timeline followers
+              hearth-timeline followers bea
+            """,
+    )
+
+    @Argument(help: "A username or an e-mail address (default: you).")
+    var user: String?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            var person = client.me
+            if let user { person = try await client.person(user) }
+            let uids = try await client.people.followers(for: person.uid)
+            try Shown.print(try await client.people.profiles(of: uids))
+        }
+    }
+}
+
+/// `hearth-timeline users`.
+struct UsersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users",
+        abstract: "Find people by the beginning of their names.",
+        discussion: """
+            Examples:
+              hearth-timeline users be
+              hearth-timeline users "ann l"
+            """,
+    )
+
+    @Argument(help: "The beginning of a name.")
+    var beginning: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        try await Client.run(connection) { client in
+            try Shown.print(try await client.search.find(beginning, in: .name))
+        }
+    }
+}
+
+extension Shown {
+    /// A line for each, in the order of their usernames.
+    fileprivate static func print(_ people: Listing<UserProfile>) throws {
+        warn(people.faults)
+        for person in people.records.sorted(by: { $0.username < $1.username }) {
+            try Output.print(line(person))
+        }
+    }
+}

@@ -1,0 +1,4 @@
+import ArgumentParser
+import ServiceCommand
+
+await ServiceProgram.run(HearthTimeline.self)
