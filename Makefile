@@ -62,7 +62,7 @@ test: setup-test check demo client-test ## Everything: the gate, the demo, then 
 
 # Two processes, each with whole files; those that build come first (Tests/Clients/conftest.py).
 client-test:
-	.venv/bin/python -m pytest --quiet Tests/Clients
+	.venv/bin/python -m pytest --quiet --numprocesses 2 --no-loadscope-reorder Tests/Clients
 
 fmt: ## Format the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)

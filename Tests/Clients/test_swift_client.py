@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from fault_proxy import FAULTS, Proxies
 from hearth_server import ROOT, Hearth
+from signing import unsigned
 
 SOURCES = ROOT / "Tests" / "Clients" / "SwiftClient"
 
@@ -36,6 +37,11 @@ PRINTED = {
     "accounts": ("Sources/HearthAuth/HearthAuth.docc/HearthAuth.md", "## Overview"),
 }
 
+# The page of the services: a manifest, a program, and what may stand in functions of an app.
+MANIFEST, APP, *BLOCKS = re.findall(
+    r"^```swift\n(.*?)^```", (ROOT / "docs" / "SERVICES.md").read_text(), re.DOTALL | re.MULTILINE
+)
+
 
 def printed(page, heading):
     """The first block of Swift below a heading."""
@@ -44,13 +50,39 @@ def printed(page, heading):
     return re.search(r"```swift\n(.*?)```", below, re.DOTALL).group(1)
 
 
+def in_functions(blocks):
+    """A source of blocks: each in a function with what the page says that there is, or a function itself."""
+    lines = ["import Chat", "import Foundation", "import HearthDatabase", "import Party", "import Timeline"]
+    for number, block in enumerate(blocks, start=1):
+        if re.match("func ", block):
+            lines.append(block)
+        else:
+            lines += [
+                f"func block{number}(database: Database, uid: String, me: UserProfile, bea: UserProfile)",
+                f"async throws {{\n{block}}}",
+            ]
+    return "\n".join(lines)
+
+
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """A package in a temporary folder that depends on this one by path, built; the folder of its programs."""
     folder = tmp_path_factory.mktemp("swift-client")
     shutil.copytree(SOURCES / "scenario", folder / "Sources" / "scenario")
-    manifest = (SOURCES / "Package.swift").read_text()
-    (folder / "Package.swift").write_text(manifest.replace("HEARTH", str(ROOT)))
+    # The manifest of the page, with what is under test in the place of its neighbour, and more targets.
+    neighbour = 'path: "../hearth"'
+    assert neighbour in MANIFEST
+    manifest = MANIFEST.replace(neighbour, f'name: "hearth", path: "{ROOT}"')
+    (folder / "Package.swift").write_text(manifest + (SOURCES / "Targets.swift").read_text())
+    app = folder / "Sources" / "app"
+    app.mkdir()
+    # The server of a test has another port each time, for which nothing is built again.
+    address = '"http://localhost:9000?ns=social"'
+    assert address in APP
+    (app / "App.swift").write_text(APP.replace(address, "CommandLine.arguments[1]"))
+    blocks = folder / "Sources" / "blocks"
+    blocks.mkdir()
+    (blocks / "Blocks.swift").write_text(in_functions(BLOCKS))
     for program, place in PRINTED.items():
         text = printed(*place)
         sources = folder / "Sources" / program
@@ -133,6 +165,31 @@ def test_the_program_with_accounts_writes_what_its_user_alone_may(package, tmp_p
         assert list(users.values()) == [{"name": "Ann"}]
 
 
+def test_the_app_of_the_services_page_follows_bea_and_writes_to_her(package, tmp_path):
+    with Hearth("--rules", str(ROOT / "rules" / "social.json")) as server:
+        bea = unsigned({"sub": "bea", "user_id": "bea"})
+        profile = {"users/bea": {"username": "bea"}, "usernames/bea": "bea"}
+        assert server.request("PATCH", f"/.json?ns=social&auth={bea}", profile).status == 200
+        address = f"http://127.0.0.1:{server.port}?ns=social"
+        # What the page prints: the title of the chat, and what a list shows of its last message.
+        assert run(package / "app", address, XDG_STATE_HOME=str(tmp_path)) == "ann, bea ann: Hello, Bea\n"
+        owner = {"Authorization": "Bearer owner"}
+        social = server.get("/.json?ns=social", headers=owner).json
+        [ann] = [uid for uid in social["users"] if uid != "bea"]
+        assert social["followers"] == {"bea": {ann: True}}
+        [[message]] = [list(chat.values()) for chat in social["messages"].values()]
+        assert (message["content"], message["sender"]["uid"]) == ("Hello, Bea", ann)
+        assert message["sentAt"] > 1_600_000_000_000
+        # `disappear` has taken away that she is there.
+        assert "presence" not in social and ann in social["lastOnline"]
+
+
+def test_the_page_of_the_services_has_a_block_for_each_of_them():
+    source = in_functions(BLOCKS)
+    for word in ("ChatService(", "RoomService(", "PostService(", "PartyService(", "Photo(png:", "SearchService("):
+        assert word in source
+
+
 @pytest.mark.parametrize("module", ["HearthDatabase", "HearthAuth"])
 def test_the_articles_link_to_what_is_there(package, module, tmp_path):
     maps = [
@@ -159,6 +216,7 @@ def test_the_articles_link_to_what_is_there(package, module, tmp_path):
 def test_a_package_that_depends_on_the_client_builds_nothing_of_the_server(package):
     built = {path.parent.name.removesuffix(".build") for path in package.glob("*.build/*.o")}
     assert {"HearthDatabase", "SyncCore", "JSONTree", "WireProtocol"} <= built
+    assert {"Chat", "Timeline", "Party", "SocialGraph", "Records", "Photos"} <= built
     assert not built & set(SERVER_TARGETS)
 
 

@@ -143,6 +143,7 @@ inbox log_in_as(const target *target, const char *user);
 /* MARK: Modes with sources of their own */
 
 void run_timelines(const options *options);
+void run_followers(const options *options);
 void run_indexed(const options *options);
 void run_filtered(const options *options);
 

@@ -366,6 +366,9 @@ int main(int argc, char **argv) {
     } else if (strcmp(mode, "timelines") == 0) {
         if (options.messages < 1) explain("timelines needs --messages");
         run_timelines(&options);
+    } else if (strcmp(mode, "followers") == 0) {
+        if (options.messages < 1) explain("followers needs --messages");
+        run_followers(&options);
     } else if (strcmp(mode, "indexed") == 0) {
         if (options.messages < 1) explain("indexed needs --messages");
         run_indexed(&options);

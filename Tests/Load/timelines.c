@@ -5,6 +5,8 @@
  *                own; the author sends --messages posts, one update of clients + 1 paths each, in
  *                segments: ms from before the first `send` to the answer, and to the last follower.
  *                Fails unless each follower got exactly one message for each post.
+ *     followers  the same followers, of somebody else who sends the --messages posts: tells when all
+ *                listen, and after each post the time at which the last of them had it.
  */
 #define _GNU_SOURCE
 #include "load.h"
@@ -28,6 +30,8 @@ static const char author[] = "author-of-the-post-0000000001";
 
 typedef struct {
     const options *options;
+    /* What the timelines stand below: a key of the root. */
+    const char *place;
     inbox writer;
     inbox *followers;
     /* Messages that each follower got for the post under way. */
@@ -66,7 +70,8 @@ static void connect_followers(timelines *run) {
         inbox *follower = &run->followers[index];
         send_request(
             follower->socket,
-            "{\"t\":\"d\",\"d\":{\"r\":2,\"a\":\"q\",\"b\":{\"p\":\"/timelines/u%d\",\"h\":\"\"}}}", index);
+            "{\"t\":\"d\",\"d\":{\"r\":2,\"a\":\"q\",\"b\":{\"p\":\"/%s/u%d\",\"h\":\"\"}}}",
+            run->place, index);
         await_answer(follower, 2);
         watch(run, follower->socket, index);
     }
@@ -94,7 +99,7 @@ static size_t make_post(timelines *run, long number) {
 static long hear(timelines *run, int index) {
     char path[64];
     long messages = 0;
-    size_t count = (size_t)snprintf(path, sizeof path, "\"p\":\"timelines/u%d", index);
+    size_t count = (size_t)snprintf(path, sizeof path, "\"p\":\"%s/u%d", run->place, index);
     while (fill_inbox(&run->followers[index])) {
         frame frame;
         while ((frame = next_frame(&run->followers[index])).text != NULL) {
@@ -155,16 +160,22 @@ static void publish(timelines *run, long number) {
     }
 }
 
-void run_timelines(const options *options) {
+static timelines start(const options *options, const char *place) {
     size_t clients = (size_t)options->clients;
     timelines run = {
         .options = options,
+        .place = place,
         .followers = calloc(clients, sizeof(inbox)),
         .heard = calloc(clients, sizeof(int)),
         .epoll = epoll_create1(EPOLL_CLOEXEC),
         .text = malloc(ENTRY_MAX * (clients + 8)),
     };
     if (!run.followers || !run.heard || !run.text) die("memory");
+    return run;
+}
+
+void run_timelines(const options *options) {
+    timelines run = start(options, "timelines");
     put_followers(&run);
     connect_followers(&run);
     run.writer = log_in_as(&options->target, author);
@@ -176,4 +187,30 @@ void run_timelines(const options *options) {
            "\"delivered_ms\":%.1f,\"server_ms\":%.1f}\n",
            options->clients, options->messages, sample_us(&run.answers, 0.5) / 1000,
            sample_us(&run.deliveries, 0.5) / 1000, processor * 1e3 / (double)options->messages);
+}
+
+void run_followers(const options *options) {
+    timelines run = start(options, "timeline");
+    connect_followers(&run);
+    printf("{\"mode\":\"followers\",\"listening\":%d}\n", options->clients);
+    fflush(stdout);
+    for (long number = 0; number < options->messages; number++) {
+        memset(run.heard, 0, sizeof *run.heard * (size_t)options->clients);
+        /* Somebody else decides when the post is sent. */
+        long received = hear_all(&run, -1);
+        uint64_t last = now_ns();
+        while (received < options->clients) {
+            long messages = hear_all(&run, 100);
+            uint64_t now = now_ns();
+            if (messages > 0) last = now;
+            if (now - last > STALL_SECONDS * 1000000000ull) die("stalled");
+            received += messages;
+        }
+        for (int index = 0; index < options->clients; index++) {
+            errno = 0;
+            if (run.heard[index] != 1) die("a follower did not get exactly one message");
+        }
+        printf("{\"mode\":\"followers\",\"last_ns\":%llu}\n", (unsigned long long)last);
+        fflush(stdout);
+    }
 }
