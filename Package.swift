@@ -124,11 +124,17 @@ let package = Package(
         .target(name: "Transport", dependencies: ["CTransport"], swiftSettings: strict),
         .target(name: "CSamplePages", exclude: ["Pages"]),
         .target(
+            name: "Webhooks",
+            dependencies: ["Files", "HTTPClient", "Tokens"],
+            swiftSettings: strict,
+        ),
+        .target(
             name: "DatabaseServer",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
                 "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
                 "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages",
+                "Webhooks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict,
@@ -229,7 +235,9 @@ let package = Package(
         ),
         .target(
             name: "PushWorker",
-            dependencies: ["Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Files"],
+            dependencies: [
+                "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks",
+            ],
             swiftSettings: strict,
         ),
         .target(
@@ -250,7 +258,7 @@ let package = Package(
             name: "hearth-chat",
             dependencies: [
                 "Chat", "SocialGraph", "Records", "ChatScreen", "Terminal", "ServiceCommand",
-                "PushWorker", "HearthDatabase", "HearthAuth", "Files",
+                "PushWorker", "HearthDatabase", "HearthAuth", "Files", "Webhooks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -333,6 +341,7 @@ let package = Package(
             "SecurityRules",
             "Tokens",
             "Transport",
+            "Webhooks",
             "WireProtocol",
             "WriteAheadLog",
             .product(name: "Logging", package: "swift-log")
@@ -349,6 +358,7 @@ let package = Package(
         tests(of: "Files"),
         tests(of: "Gzip"),
         tests(of: "HTTPClient", "Transport"),
+        tests(of: "Webhooks"),
         tests(of: "DataCommands", "HTTPClient"),
         tests(of: "RulesCases", "JSONTree", "Queries", "SecurityRules", exclude: ["Explanations"]),
         tests(of: "Passwords", "CArgon2"),
@@ -388,7 +398,8 @@ let package = Package(
             "SocialGraph",
             "HearthDatabase",
             "HearthAuth",
-            "ServiceSupport"
+            "ServiceSupport",
+            "Webhooks"
         ),
         tests(of: "Terminal"),
         tests(of: "ChatScreen", "Chat", "SocialGraph", "Terminal"),

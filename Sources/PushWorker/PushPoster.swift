@@ -73,7 +73,12 @@ final class PushPoster: Sendable {
             let (posts, isClosed) = take()
             if isClosed { return }
             for post in posts {
-                let request = webhook.request(id: post.id, body: post.body, time: post.time)
+                guard
+                    let request = webhook.request(id: post.id, body: post.body, time: post.time)
+                else {
+                    answered(post.thread, .later("there is no memory to sign it", seconds: nil))
+                    continue
+                }
                 do throws(HTTPError) {
                     threads[try client.start(request)] = post.thread
                 } catch {

@@ -3,6 +3,7 @@ import Files
 import HearthAuth
 import PushWorker
 import ServiceCommand
+import Webhooks
 
 /// `hearth-chat push`.
 struct PushCommand: AsyncParsableCommand {
@@ -61,7 +62,7 @@ struct PushCommand: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() async throws {
-        let secret = try PushSecret.load(secretFile)
+        let secret = try WebhookSecret.load(secretFile)
         let webhook = try PushWebhook(
             url: webhook,
             secret: secret,

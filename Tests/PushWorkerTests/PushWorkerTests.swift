@@ -5,6 +5,7 @@ import HearthDatabase
 import ServiceSupport
 import SocialGraph
 import Testing
+import Webhooks
 
 @testable import PushWorker
 
@@ -58,7 +59,7 @@ struct PushWorkerTests {
         _ webhook: TestWebhook,
         _ clock: PushClock,
     ) throws -> PushWorker {
-        let secret = try PushSecret(Self.secret)
+        let secret = try WebhookSecret(Self.secret)
         let webhook = try PushWebhook(url: webhook.url, secret: secret)
         return PushWorker(database: account.database, webhook: webhook, clock: clock) { _ in }
     }
@@ -72,7 +73,7 @@ struct PushWorkerTests {
         let request = try #require(request)
         let id = try #require(request.headers["webhook-id"])
         let time = try #require(request.headers["webhook-timestamp"].flatMap { Int64($0) })
-        let expected = try PushSecret(Self.secret)
+        let expected = try WebhookSecret(Self.secret)
             .signature(id: id, time: time, body: Array(request.body.utf8))
         #expect(request.headers["webhook-signature"] == expected)
         return try JSONDecoder().decode(Told.self, from: Data(request.body.utf8))

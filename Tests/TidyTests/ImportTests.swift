@@ -23,7 +23,8 @@ private let arrows: [String: Set<String>] = [
     "DatabaseServer": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
         "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files", "Logging",
-        "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages", "Glibc",
+        "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages", "Webhooks",
+        "Glibc",
         "Synchronization", "Dispatch",
     ],
     "Simulation": [
@@ -59,8 +60,9 @@ private let arrows: [String: Set<String>] = [
     "Party": [
         "Records", "HearthDatabase", "Photos", "Foundation", "Dispatch", "Synchronization",
     ],
+    "Webhooks": ["Files", "HTTPClient", "Tokens"],
     "PushWorker": [
-        "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Files", "Foundation", "Dispatch",
+        "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks", "Foundation", "Dispatch",
         "Synchronization",
     ],
     "ServiceCommand": [
@@ -71,7 +73,8 @@ private let arrows: [String: Set<String>] = [
     "ChatScreen": ["Chat", "SocialGraph", "Records", "Terminal", "Foundation"],
     "hearth-chat": [
         "Chat", "SocialGraph", "Records", "ChatScreen", "Terminal", "ServiceCommand",
-        "PushWorker", "HearthDatabase", "HearthAuth", "Files", "ArgumentParser", "Foundation",
+        "PushWorker", "Webhooks", "HearthDatabase", "HearthAuth", "Files", "ArgumentParser",
+        "Foundation",
         "Glibc", "Dispatch", "Synchronization",
     ],
     "hearth-timeline": [

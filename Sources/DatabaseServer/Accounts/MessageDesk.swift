@@ -3,6 +3,7 @@ import JSONTree
 import Logging
 import Tokens
 import Transport
+import Webhooks
 
 /// Has codes reach people: in development it keeps them to be read, else it has a webhook told.
 @LoopActor

@@ -4,6 +4,7 @@ import JSONTree
 import SecurityRules
 import Tokens
 import Transport
+import Webhooks
 
 /// Everything that can be said of a configuration without starting a server or changing a file.
 package struct ConfigurationCheck: Sendable {
