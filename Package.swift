@@ -248,6 +248,14 @@ let package = Package(
             ],
             swiftSettings: strict,
         ),
+        .target(
+            name: "SocialCommand",
+            dependencies: [
+                "ServiceCommand", "SocialGraph",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+        ),
         .target(name: "Terminal", dependencies: ["Files"], swiftSettings: strict),
         .target(
             name: "ChatScreen",
@@ -258,6 +266,7 @@ let package = Package(
             name: "hearth-chat",
             dependencies: [
                 "Chat", "SocialGraph", "Records", "ChatScreen", "Terminal", "ServiceCommand",
+                "SocialCommand",
                 "PushWorker", "HearthDatabase", "HearthAuth", "Files", "Webhooks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -266,7 +275,7 @@ let package = Package(
         .executableTarget(
             name: "hearth-timeline",
             dependencies: [
-                "Timeline", "SocialGraph", "Records", "Photos", "ServiceCommand",
+                "Timeline", "SocialGraph", "Records", "Photos", "ServiceCommand", "SocialCommand",
                 "HearthDatabase", "HearthAuth", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

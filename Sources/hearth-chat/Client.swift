@@ -2,6 +2,7 @@ import Chat
 import Foundation
 import HearthDatabase
 import ServiceCommand
+import SocialCommand
 import Synchronization
 
 /// The services as whoever is signed in.
@@ -15,38 +16,25 @@ struct Client: Sendable {
     let blocks: BlockService
     let presence: PresenceService
     let search: SearchService
+    private let member: SocialMember
 
-    static let database = "social"
+    private init(_ member: SocialMember) {
+        let session = member.session
+        self.member = member
+        self.session = session
+        me = member.me
+        people = member.people
+        search = member.search
+        chats = ChatService(database: session.database, me: member.me)
+        rooms = RoomService(database: session.database, me: member.me)
+        graph = FollowGraph(database: session.database, uid: session.uid)
+        blocks = BlockService(database: session.database, uid: session.uid)
+        presence = PresenceService(database: session.database, uid: session.uid)
+    }
 
     /// Connects, as whoever is signed in.
     static func open(_ options: ConnectionOptions) async throws -> Client {
-        let session = try await options.session(database: database)
-        do {
-            return try await Client(session, repeated: options.repeated)
-        } catch {
-            await session.close()
-            throw error
-        }
-    }
-
-    private init(_ session: Session, repeated: String) async throws {
-        let database = session.database
-        let uid = session.uid
-        self.session = session
-        people = UserService(database: database, uid: uid)
-        guard let me = try await people.show(forUID: uid) else {
-            throw ProgramFault(
-                "your account has no username yet: `\(ProgramName.current) sign-up\(repeated) "
-                    + "\(session.email ?? "EMAIL") USERNAME`"
-            )
-        }
-        self.me = me
-        chats = ChatService(database: database, me: me)
-        rooms = RoomService(database: database, me: me)
-        graph = FollowGraph(database: database, uid: uid)
-        blocks = BlockService(database: database, uid: uid)
-        presence = PresenceService(database: database, uid: uid)
-        search = SearchService(database: database, uid: uid)
+        Client(try await SocialMember.open(options))
     }
 
     /// Runs a command as whoever is signed in, and closes the connection behind it.
@@ -54,14 +42,7 @@ struct Client: Sendable {
         _ options: ConnectionOptions,
         _ body: (Client) async throws -> Void
     ) async throws {
-        let client = try await open(options)
-        do {
-            try await body(client)
-        } catch {
-            await client.session.close()
-            throw error
-        }
-        await client.session.close()
+        try await SocialMember.run(options) { try await body(Client($0)) }
     }
 }
 
@@ -69,23 +50,7 @@ struct Client: Sendable {
 
 extension Client {
     /// The person that somebody has typed: a username, with `@` in front or not, or an e-mail address.
-    func person(_ text: String) async throws -> UserProfile {
-        let text = text.hasPrefix("@") ? String(text.dropFirst()) : text
-        if text.contains("@") {
-            let found = try await search.find(email: text).records
-            guard let person = found.first else {
-                throw ServiceError.notFound("person with the address \(text)")
-            }
-            guard found.count == 1 else {
-                throw ProgramFault("more than one person is found by \(text): write the username")
-            }
-            return person
-        }
-        guard let uid = try await people.uid(forUsername: text),
-            let person = try await people.show(forUID: uid)
-        else { throw ServiceError.notFound("person called \(text)") }
-        return person
-    }
+    func person(_ text: String) async throws -> UserProfile { try await member.person(text) }
 
     /// The thread that somebody has typed: a username or an address, the name of a room, `#` in front or not, or a key.
     func thread(_ text: String) async throws -> ThreadChoice {

@@ -3,6 +3,7 @@ import Files
 import HearthAuth
 import PushWorker
 import ServiceCommand
+import SocialCommand
 import Webhooks
 
 /// `hearth-chat push`.
@@ -91,7 +92,7 @@ struct PushCommand: AsyncParsableCommand {
 
     /// A session whose token says what the operator allows by now: one that is kept is up to an hour old.
     private func session() async throws -> Session {
-        let session = try await connection.session(database: Client.database)
+        let session = try await connection.session(database: SocialMember.database)
         do {
             _ = try await session.auth.currentUser?.getIDToken(forcingRefresh: true)
         } catch {
@@ -99,7 +100,7 @@ struct PushCommand: AsyncParsableCommand {
             throw error
         }
         await session.close()
-        return try await connection.session(database: Client.database)
+        return try await connection.session(database: SocialMember.database)
     }
 }
 

@@ -1,4 +1,5 @@
 import ServiceCommand
+import SocialCommand
 import Timeline
 
 /// The services as whoever is signed in.
@@ -11,26 +12,19 @@ struct Client: Sendable {
     let follows: FollowService
     let timeline: TimelineService
     let search: SearchService
+    private let member: SocialMember
 
-    static let database = "social"
-
-    private init(_ session: Session, repeated: String) async throws {
-        let database = session.database
-        let uid = session.uid
+    private init(_ member: SocialMember) {
+        let session = member.session
+        self.member = member
         self.session = session
-        people = UserService(database: database, uid: uid)
-        guard let me = try await people.show(forUID: uid) else {
-            throw ProgramFault(
-                "your account has no username yet: `\(ProgramName.current) sign-up\(repeated) "
-                    + "\(session.email ?? "EMAIL") USERNAME`"
-            )
-        }
-        self.me = me
-        posts = PostService(database: database, me: me)
-        likes = LikeService(database: database, uid: uid)
-        follows = FollowService(database: database, uid: uid)
-        timeline = TimelineService(database: database, uid: uid)
-        search = SearchService(database: database, uid: uid)
+        me = member.me
+        people = member.people
+        search = member.search
+        posts = PostService(database: session.database, me: member.me)
+        likes = LikeService(database: session.database, uid: session.uid)
+        follows = FollowService(database: session.database, uid: session.uid)
+        timeline = TimelineService(database: session.database, uid: session.uid)
     }
 
     /// Runs a command as whoever is signed in, and closes the connection behind it.
@@ -38,39 +32,19 @@ struct Client: Sendable {
         _ options: ConnectionOptions,
         _ body: (Client) async throws -> Void
     ) async throws {
-        let session = try await options.session(database: database)
-        do {
-            try await body(try await Client(session, repeated: options.repeated))
-        } catch {
-            await session.close()
-            throw error
-        }
-        await session.close()
+        try await SocialMember.run(options) { try await body(Client($0)) }
     }
 
     /// The person that somebody has typed: a username, with `@` in front or not, or an e-mail address.
     func person(_ text: String) async throws -> UserProfile {
-        let text = text.hasPrefix("@") ? String(text.dropFirst()) : text
-        if text.contains("@") {
-            let found = try await search.find(email: text).records
-            guard let person = found.first else {
-                throw ServiceError.notFound("person with the address \(text)")
-            }
-            guard found.count == 1 else {
-                throw ProgramFault(
-                    "more than one person is found by \(text): write the username"
-                )
-            }
-            return person
-        }
-        guard let uid = try await people.uid(forUsername: text),
-            let person = try await people.show(forUID: uid)
-        else {
+        let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
+        do {
+            return try await member.person(text)
+        } catch ServiceError.notFound where !name.contains("@") {
             throw ProgramFault(
-                "there is no person called \(text): `\(ProgramName.current) users "
-                    + "\(text.prefix(3))` finds people by the beginning of their names"
+                "there is no person called \(name): `\(ProgramName.current) users "
+                    + "\(name.prefix(3))` finds people by the beginning of their names"
             )
         }
-        return person
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServiceCommand
+import SocialCommand
 
 /// `hearth-timeline`.
 struct HearthTimeline: AsyncParsableCommand {
@@ -19,7 +20,7 @@ struct HearthTimeline: AsyncParsableCommand {
             Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
             """,
         subcommands: [
-            SignUpCommand.self, SignIn.self, SignOut.self,
+            SignUp.self, SignIn.self, SignOut.self,
             PostCommand.self, ShowCommand.self, DeleteCommand.self,
             TimelineCommand.self, PostsCommand.self,
             LikeCommand.self, UnlikeCommand.self,

@@ -2,60 +2,6 @@ import ArgumentParser
 import ServiceCommand
 import Timeline
 
-/// `hearth-timeline sign-up`.
-struct SignUpCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sign-up",
-        abstract: "Make an account with a username, and sign in.",
-        discussion: """
-            A username has 1 to 30 of A-Z a-z 0-9 _ - and nobody else has it. If signing up was interrupted, the same command \
-            again makes what is missing.
-
-            Examples:
-              hearth-timeline sign-up ann@example.com ann
-              hearth-timeline sign-up ann@example.com ann --name "Ann Lee"
-              echo "a long password" | hearth-timeline sign-up bea@example.com bea --profile bea
-            """,
-    )
-
-    @Argument(help: ArgumentHelp("The account's address.", valueName: "email"))
-    var email: String
-
-    @Argument(help: "What others call you here.")
-    var username: String
-
-    @Option(help: ArgumentHelp("Your name as people say it.", valueName: "name"))
-    var name: String?
-
-    @OptionGroup var password: PasswordOptions
-    @OptionGroup var connection: ConnectionOptions
-
-    func run() async throws {
-        let secret = try password.read(confirming: true)
-        let (session, _) = try await connection.signUp(
-            email: email,
-            password: secret,
-            database: Client.database,
-        )
-        do {
-            let people = UserService(database: session.database, uid: session.uid)
-            let known = try await people.show(forUID: session.uid)
-            let me = try await people.create(username: username, name: name, email: session.email)
-            await session.close()
-            let words = known == nil ? "signed up as" : "signed in as"
-            try Output.print("\(words) \(Output.line(me.username))")
-        } catch ServiceError.taken(let what) {
-            await session.close()
-            throw ProgramFault(
-                "\(what) is taken: the same command with another username goes on from here"
-            )
-        } catch {
-            await session.close()
-            throw error
-        }
-    }
-}
-
 /// `hearth-timeline follow`.
 struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServiceCommand
+import SocialCommand
 
 /// `hearth-chat`.
 struct HearthChat: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct HearthChat: AsyncParsableCommand {
             """,
         subcommands: [
             OpenCommand.self,
-            SignUpCommand.self, SignIn.self, SignOut.self,
+            SignUp.self, SignIn.self, SignOut.self,
             ChatsCommand.self, ReadCommand.self, SendCommand.self, DeleteCommand.self,
             MuteCommand.self, UnmuteCommand.self,
             RoomsCommand.self,

@@ -1,10 +1,10 @@
-import ArgumentParser
-import Chat
-import ServiceCommand
+package import ArgumentParser
+package import ServiceCommand
+import SocialGraph
 
-/// `hearth-chat sign-up`.
-struct SignUpCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+/// `sign-up EMAIL USERNAME`.
+package struct SignUp: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "sign-up",
         abstract: "Make an account with a username, and sign in.",
         discussion: """
@@ -12,30 +12,32 @@ struct SignUpCommand: AsyncParsableCommand {
             again makes what is missing.
 
             Examples:
-              hearth-chat sign-up ann@example.com ann
-              hearth-chat sign-up ann@example.com ann --name "Ann Lee"
-              echo "a long password" | hearth-chat sign-up bea@example.com bea --profile bea
+              \(ProgramName.current) sign-up ann@example.com ann
+              \(ProgramName.current) sign-up ann@example.com ann --name "Ann Lee"
+              echo "a long password" | \(ProgramName.current) sign-up bea@example.com bea --profile bea
             """,
     )
 
     @Argument(help: ArgumentHelp("The account's address.", valueName: "email"))
-    var email: String
+    package var email: String
 
     @Argument(help: "What others call you here.")
-    var username: String
+    package var username: String
 
     @Option(help: ArgumentHelp("Your name as people say it.", valueName: "name"))
-    var name: String?
+    package var name: String?
 
-    @OptionGroup var password: PasswordOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup package var password: PasswordOptions
+    @OptionGroup package var connection: ConnectionOptions
 
-    func run() async throws {
+    package init() {}
+
+    package func run() async throws {
         let secret = try password.read(confirming: true)
         let (session, _) = try await connection.signUp(
             email: email,
             password: secret,
-            database: Client.database
+            database: SocialMember.database,
         )
         do {
             let people = UserService(database: session.database, uid: session.uid)
