@@ -109,13 +109,18 @@ final class WireClient {
         return Array(buffer[start..<start + count])
     }
 
-    /// The next WebSocket frame: its operation and payload.
+    /// The next WebSocket frame that is no ping: its operation and payload. A ping is answered.
     private func frame() throws -> (operation: UInt8, payload: [UInt8]) {
-        let head = try take(2)
-        var count = Int(head[1])
-        if count == 126 { count = try take(2).reduce(0) { $0 << 8 | Int($1) } }
-        if count == 127 { count = try take(8).reduce(0) { $0 << 8 | Int($1) } }
-        return (head[0] & 15, try take(count))
+        while true {
+            let head = try take(2)
+            var count = Int(head[1])
+            if count == 126 { count = try take(2).reduce(0) { $0 << 8 | Int($1) } }
+            if count == 127 { count = try take(8).reduce(0) { $0 << 8 | Int($1) } }
+            let (operation, payload) = (head[0] & 15, try take(count))
+            guard operation == 9 else { return (operation, payload) }
+            // A pong with the same payload, of 125 bytes at most, under a mask of 0.
+            try send(bytes: [0x8A, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload)
+        }
     }
 
     /// The next whole message.
