@@ -26,7 +26,7 @@ package struct ConnectionOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Which of several people on this machine: each profile is signed in for itself.",
+            "Which of several people on this machine: each profile is signed in for itself, at one server.",
             valueName: "name"
         )
     )

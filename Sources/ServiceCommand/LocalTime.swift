@@ -26,6 +26,11 @@ package struct LocalTime: Sendable {
     /// `2026-11-21 20:55`, for people.
     package func minute(_ date: Date) -> String { "\(day(date)) \(clock(date))" }
 
+    /// To the minute for people on a terminal, `iso` for programs that read the output.
+    package func shown(_ date: Date) -> String {
+        Output.isTerminal ? minute(date) : iso(date)
+    }
+
     /// `2026-11-21`.
     package func day(_ date: Date) -> String {
         let parts = parts(date)

@@ -10,8 +10,8 @@ package struct SignIn: AsyncParsableCommand {
             standard input: never from the command line, which everybody on the machine can read.
 
             Examples:
-              sign-in ann@example.com
-              sign-in bea@example.com --profile bea --password-file secret.txt
+              \(ProgramName.current) sign-in ann@example.com
+              \(ProgramName.current) sign-in bea@example.com --profile bea --password-file secret.txt
             """,
     )
 
@@ -40,8 +40,8 @@ package struct SignOut: AsyncParsableCommand {
         abstract: "Sign out on this machine.",
         discussion: """
             Examples:
-              sign-out
-              sign-out --profile bea
+              \(ProgramName.current) sign-out
+              \(ProgramName.current) sign-out --profile bea
             """,
     )
 

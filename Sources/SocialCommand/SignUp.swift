@@ -33,6 +33,8 @@ package struct SignUp: AsyncParsableCommand {
     package init() {}
 
     package func run() async throws {
+        // Before there is an account that would have no profile.
+        try UserService.check(username: username, name: name)
         let secret = try password.read(confirming: true)
         let (session, _) = try await connection.signUp(
             email: email,

@@ -38,8 +38,7 @@ public struct UserService: Sendable {
         name: String? = nil,
         email: String? = nil,
     ) async throws -> UserProfile {
-        try Username.check(username)
-        if let name { try ServiceError.checkLength(of: name, "name", 1...100) }
+        try Self.check(username: username, name: name)
         if let email { try ServiceError.checkLength(of: email, "email", 1...254) }
         let profile = UserProfile(uid: uid, username: username, name: name)
         let update = signUp(profile, email: email)
@@ -53,6 +52,14 @@ public struct UserService: Sendable {
             }
         }
         throw ServiceError.refused("sign up as \(username)")
+    }
+
+    /// Whether `create` would take them, for whoever asks before there is an account.
+    ///
+    /// - Throws: `ServiceError.invalid`.
+    package static func check(username: String, name: String?) throws(ServiceError) {
+        try Username.check(username)
+        if let name { try ServiceError.checkLength(of: name, "name", 1...100) }
     }
 
     private func same(_ known: UserProfile, as username: String) throws(ServiceError) -> UserProfile

@@ -2,7 +2,7 @@ import Chat
 import Foundation
 import ServiceCommand
 
-/// A thread as plain lines: `2026-11-21 20:55  ann: hello`.
+/// A thread as plain lines of a time and what was said: `2026-11-21 20:55  ann: hello`.
 struct PlainReader {
     let client: Client
     let hasWholeTimes: Bool
@@ -80,8 +80,8 @@ struct PlainReader {
     }
 
     private func print(_ message: Message) throws {
-        let name = Output.line(message.sender.username)
-        try Output.print("\(stamp(message.sentAt))  \(name): \(Output.line(message.content))")
+        let words = "\(message.sender.username): \(message.content)"
+        try Output.print(fields: [stamp(message.sentAt), words])
     }
 
     private func print(_ event: RoomEvent, _ names: inout [String: String]) async throws {
@@ -103,11 +103,11 @@ struct PlainReader {
             words = uid == event.by ? "* \(by) left" : "* \(by) put \(try await name(uid)) out"
         case .renamedChat(let name): words = "* \(by) called the room \(name)"
         }
-        try Output.print("\(stamp(event.at))  \(Output.line(words))")
+        try Output.print(fields: [stamp(event.at), words])
     }
 
     private func stamp(_ date: Date) -> String {
-        hasWholeTimes ? time.iso(date) : time.minute(date)
+        hasWholeTimes ? time.iso(date) : time.shown(date)
     }
 }
 

@@ -27,8 +27,8 @@ struct ShowInbox: AsyncParsableCommand {
             let questions = listing.records.filter(\.isQuestion)
             if questions.isEmpty { try Output.print("nothing waits for your answer") }
             for (index, question) in questions.enumerated() {
-                let text = Output.line(try await party.text(asked: question))
-                try Output.print("\(index + 1)  \(question.key.shown)  \(text)")
+                let text = try await party.text(asked: question)
+                try Output.print(fields: ["\(index + 1)", question.key.shown, text])
             }
         }
     }
@@ -63,11 +63,11 @@ extension PartySession {
         }()
         for await event in events {
             // Names and parties are read for it: that waits for the connection, as the inbox does.
-            let text = Output.line(try await inbox.connected { try await self.text(of: event) })
+            let text = try await inbox.connected { try await self.text(of: event) }
             if case .asked(let message) = event {
-                try Output.print("\(message.key.shown)  \(text)")
+                try Output.print(fields: [message.key.shown, text])
             } else {
-                try Output.print(text)
+                try Output.print(Output.line(text))
             }
         }
         try await following

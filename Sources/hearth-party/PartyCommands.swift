@@ -31,7 +31,7 @@ struct Parties: AsyncParsableCommand {
         try await PartySession.run(connection) { party in
             let parties = try await party.visibleParties()
             if parties.isEmpty { try Output.print("no parties") }
-            for found in parties { try Output.print(Output.line(try await party.line(found))) }
+            for found in parties { try Output.print(try await party.line(found)) }
         }
     }
 }
@@ -62,7 +62,7 @@ struct Create: AsyncParsableCommand {
             let made = try await party.parties.create(description: description, date: date.moment)
             let names = try await party.names(made.guests.keys)
             let invited = names.isEmpty ? "nobody invited: no friends yet" : "invited: \(names)"
-            try Output.print("\(made.key.shown)  \(invited)")
+            try Output.print(fields: [made.key.shown, invited])
         }
     }
 }
@@ -86,17 +86,16 @@ struct Show: AsyncParsableCommand {
         try await PartySession.run(connection) { session in
             let found = try await session.party(party)
             try Output.print(Output.line(found.description))
-            try Output.print("key      \(found.key.shown)")
-            try Output.print("date     \(LocalTime().minute(found.date))")
-            try Output.print("host     \(Output.line(try await session.name(found.owner)))")
+            try Output.print(Output.line("key", found.key.shown))
+            try Output.print(Output.line("date", LocalTime().shown(found.date)))
+            try Output.print(Output.line("host", try await session.name(found.owner)))
             for (title, answer) in [
-                ("coming ", HostedParty.Answer.coming), ("invited", .invited),
-                ("not    ", .notComing),
+                ("coming", HostedParty.Answer.coming), ("invited", .invited), ("not", .notComing),
             ] {
                 let names = try await session.names(found.guests.filter { $0.value == answer }.keys)
-                if !names.isEmpty { try Output.print("\(title)  \(names)") }
+                if !names.isEmpty { try Output.print(Output.line(title, names)) }
             }
-            for photo in found.photos { try Output.print("photo    \(photo.shown)") }
+            for photo in found.photos { try Output.print(Output.line("photo", photo.shown)) }
         }
     }
 }
@@ -133,7 +132,7 @@ struct Change: AsyncParsableCommand {
         try await PartySession.run(connection) { session in
             let key = try await session.party(party).key
             try await session.parties.change(key, description: description, date: date?.moment)
-            try Output.print(Output.line(try await session.line(session.parties.show(key))))
+            try Output.print(try await session.line(session.parties.show(key)))
         }
     }
 }

@@ -33,7 +33,7 @@ extension PartySession {
         case .party(let key):
             do {
                 let party = try await parties.show(key)
-                let date = LocalTime().minute(party.date)
+                let date = LocalTime().shown(party.date)
                 return "\(sender) invites you to \(Self.title(party)) on \(date)"
             } catch ServiceError.notFound {
                 return "\(sender) invited you to \(key.shown), which is no more"
@@ -91,7 +91,9 @@ extension PartySession {
         let counts = Dictionary(grouping: party.guests.values, by: \.self).mapValues(\.count)
         let host = party.owner == uid ? "yours" : "by \(try await name(party.owner))"
         let guests = "\(counts[.coming] ?? 0) come, \(counts[.invited] ?? 0) invited"
-        let date = LocalTime().minute(party.date)
-        return "\(party.key.shown)  \(date)  \(Self.title(party))  (\(host); \(guests))"
+        let fields = [
+            party.key.shown, LocalTime().shown(party.date), Self.title(party), host, guests,
+        ]
+        return Output.line(fields: fields)
     }
 }

@@ -49,7 +49,9 @@ struct PhotoCommand: AsyncParsableCommand {
                 let key = try await session.photos.add(photo, to: found.key)
                 let host = Output.line(try await session.name(found.owner))
                 let isOwn = found.owner == session.uid
-                try Output.print("\(key.shown)  \(isOwn ? "added" : "uploaded; \(host) is asked")")
+                try Output.print(fields: [
+                    key.shown, isOwn ? "added" : "uploaded; \(host) is asked",
+                ])
             }
         }
     }
@@ -86,11 +88,11 @@ struct PhotoCommand: AsyncParsableCommand {
                 if photos.isEmpty { try Output.print("no photos") }
                 for photo in photos {
                     guard let uploader = try await session.photos.uploader(of: photo) else {
-                        try Output.print("\(photo.shown)  deleted by its uploader")
+                        try Output.print(fields: [photo.shown, "deleted by its uploader"])
                         continue
                     }
-                    let name = Output.line(try await session.name(uploader))
-                    try Output.print("\(photo.shown)  by \(name)")
+                    let name = try await session.name(uploader)
+                    try Output.print(fields: [photo.shown, "by \(name)"])
                 }
             }
         }
@@ -127,10 +129,9 @@ struct PhotoCommand: AsyncParsableCommand {
                 let draft = try FileDraft(file)
                 try draft.write(photo.png)
                 try draft.commit()
-                try Output.print(
-                    "\(Output.line(file))  \(photo.width) by \(photo.height), "
-                        + "\(photo.png.count) bytes"
-                )
+                try Output.print(fields: [
+                    file, "\(photo.width) by \(photo.height)", "\(photo.png.count) bytes",
+                ])
             }
         }
     }

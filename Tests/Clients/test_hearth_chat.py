@@ -418,14 +418,16 @@ def test_plain_lines_through_pipes(people):
     assert people.run("ann", "chats").stdout == ""
     people.does("ann", "send", bea, stdin="one\n\n  \ntwo \x1b[31m red\n")
     lines = people.does("bea", "read", ann, "--iso").splitlines()
-    assert [re.sub(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  ", "", line) for line in lines] == [
+    assert [re.sub(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t", "", line) for line in lines] == [
         f"{ann}: one", rf"{ann}: two \u001b[31m red",
     ]
     # Without a terminal, or on one that cannot draw, the chat is a list.
     assert people.does("bea").split()[0] == ann
     assert "\x1b" not in people.does("bea")
     people.does("ann", "send", bea, "three", "words")
-    assert re.search(r"  1  ", people.does("bea", "chats"))
+    name, time, unread, text = people.does("bea", "chats").split("\t")
+    assert (name, unread, text) == (ann, "1", f"{ann}: three words\n")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time)
 
     follower = subprocess.Popen(
         [CHAT, "read", ann, "--follow", "--profile", "bea", "--deadline", str(PATIENCE)],
@@ -450,7 +452,7 @@ def test_plain_lines_through_pipes(people):
         follower.wait()
         follower.stdout.close()
     people.does("bea", "read", ann)
-    assert not re.search(r"  \d+  ", people.does("bea", "chats").split("  ", 2)[2])
+    assert people.does("bea", "chats").split("\t")[2] == ""
 
 
 def test_a_terminal_that_cannot_draw_gets_lines(people):
@@ -494,7 +496,7 @@ def test_rooms_by_commands(people):
     people.does("ann", "rooms", "unban", lunch, cid)
     people.does("ann", "rooms", "invite", lunch, f"{cid}@example.com")
     people.does("cid", "rooms", "leave", lunch)
-    notes = [line.split("  ", 1)[1] for line in people.does("ann", "read", lunch).splitlines()]
+    notes = [line.split("\t", 1)[1] for line in people.does("ann", "read", lunch).splitlines()]
     assert notes == [
         f"* {ann} made the room", f"* {cid} came in", f"{cid}: soup", f"* {bea} put {cid} out",
         f"* {cid} came in", f"* {bea} put {cid} out", f"* {ann} invited {cid}", f"* {cid} left",
@@ -517,6 +519,9 @@ def test_people_by_commands(people):
     assert people.fails("ann", "follow", "nobody-at-all") == (
         "error: there is no person called nobody-at-all\n"
     )
+    # A name that cannot be is refused before there is an account, and whoever is signed in stays so.
+    people.fails("ann", "sign-up", f"new-{people.mark}@example.com", "a name", stdin=PASSWORD)
+    assert people.does("ann", "following") == ""
     assert "taken" in people.fails(
         "new", "sign-up", f"new-{people.mark}@example.com", bea.upper(), HEARTH_PASSWORD=PASSWORD
     )

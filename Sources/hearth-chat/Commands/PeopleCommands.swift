@@ -171,8 +171,7 @@ struct PersonArgument: ParsableArguments {
 
     /// `ann  Ann Lee`.
     static func line(_ person: UserProfile) -> String {
-        let username = Output.line(person.username)
-        return person.name.map { "\(username)  \(Output.line($0))" } ?? username
+        Output.line(fields: [person.username] + (person.name.map { [$0] } ?? []))
     }
 }
 

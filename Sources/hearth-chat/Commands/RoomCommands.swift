@@ -40,7 +40,7 @@ struct RoomListCommand: AsyncParsableCommand {
     func run() async throws {
         try await Client.run(connection) { client in
             for room in try await client.myRooms() {
-                try Output.print("#\(Output.line(room.name))  \(room.key)")
+                try Output.print(fields: ["#\(room.name)", room.key])
             }
         }
     }
@@ -68,7 +68,7 @@ struct PublicRoomsCommand: AsyncParsableCommand {
             while true {
                 let page = try await client.rooms.publicRooms(named: beginning, after: last)
                 for room in page.records {
-                    try Output.print("#\(Output.line(room.name))  \(room.key)")
+                    try Output.print(fields: ["#\(room.name)", room.key])
                 }
                 for fault in page.faults { Output.warn("left out: \(fault)") }
                 guard let end = page.records.last else { return }
@@ -146,6 +146,9 @@ struct LeaveRoomCommand: AsyncParsableCommand {
         commandName: "leave",
         abstract: "Leave a room; it stays for the others.",
         discussion: """
+            Its only owner makes somebody else one first (`hearth-chat rooms role`): without an owner nobody can give roles \
+            any more.
+
             Example:
               hearth-chat rooms leave '#lunch'
             """,
@@ -208,7 +211,7 @@ struct RoomMembersCommand: AsyncParsableCommand {
         try await Client.run(connection) { client in
             let room = try await client.rooms.room(try await client.myRoom(place.room).key)
             for (person, role) in try await client.members(of: room) {
-                try Output.print("\(Output.line(person))  \(role.rawValue)")
+                try Output.print(fields: [person, role.rawValue])
             }
         }
     }

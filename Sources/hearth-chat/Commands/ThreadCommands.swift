@@ -43,11 +43,13 @@ struct ChatsCommand: AsyncParsableCommand {
         let names = threads.map { name($0, client.me, list.people) }
         let width = names.map { TextWidth.columns($0) }.max() ?? 0
         for (thread, name) in zip(threads, names) {
-            let space = String(repeating: " ", count: width - TextWidth.columns(name))
-            let count = UnreadCount.text(thread.unread)
-            let unread = String(repeating: " ", count: 3 - count.count) + count
-            let text = Output.line(thread.lastText)
-            try Output.print("\(name)\(space)  \(time.minute(thread.time))  \(unread)  \(text)")
+            var name = name
+            var unread = UnreadCount.text(thread.unread)
+            if Output.isTerminal {
+                name += String(repeating: " ", count: width - TextWidth.columns(name))
+                unread = String(repeating: " ", count: 3 - unread.count) + unread
+            }
+            try Output.print(fields: [name, time.shown(thread.time), unread, thread.lastText])
         }
     }
 
