@@ -5,7 +5,8 @@ import json
 import time
 from pathlib import Path
 
-# Told to every page before its own scripts run: what goes wrong in it is kept to be looked at.
+# Told to every page before its own scripts run: what goes wrong in it is kept to be looked at, and so are notices,
+# which go again after a while.
 WATCH = """
 window.faults = [];
 addEventListener("error", (event) => faults.push(`error: ${event.message}`));
@@ -16,6 +17,12 @@ for (const level of ["error", "warn"]) {
   const told = console[level];
   console[level] = (...words) => { faults.push(`${level}: ${words.join(" ")}`); told(...words); };
 }
+window.noticed = { notices: [], alerts: [] };
+new MutationObserver((changes) => {
+  for (const { target, addedNodes } of changes)
+    for (const node of addedNodes)
+      if (node.classList?.contains("toast") && node.checkVisibility()) noticed[target.id].push(node.innerText);
+}).observe(document, { childList: true, subtree: true });
 """
 
 KEYS = {
@@ -35,9 +42,10 @@ class Window:
 
     def __init__(self, browser, address, width=1100, height=760, media=None):
         self.browser = browser
-        target = browser.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
+        target = browser.call("Target.createTarget", timeout=PATIENCE, url="about:blank", newWindow=True)["targetId"]
         self.target = target
-        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        attached = browser.call("Target.attachToTarget", timeout=PATIENCE, targetId=target, flatten=True)
+        self.session = attached["sessionId"]
         self.call("Page.enable")
         self.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
         self.call(
@@ -57,6 +65,12 @@ class Window:
 
     def come_back(self):
         assert "errorText" not in self.call("Page.navigate", url=self.address)
+
+    def reload(self):
+        """Loads the page anew; what is done next is done in the new one."""
+        self.value("void (window.isOld = true)")
+        self.call("Page.reload")
+        self.wait("!window.isOld")
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, timeout=PATIENCE, **parameters)
@@ -103,6 +117,10 @@ class Window:
             f"![...document.querySelectorAll({json.dumps(selector)})]"
             f".some((element) => element.checkVisibility() && element.innerText.includes({json.dumps(text)}))"
         )
+
+    def wait_notice(self, text, box="notices"):
+        """Waits until there was a notice with a text in it, which may have gone again."""
+        return self.wait(f"noticed.{box}.some((told) => told.includes({json.dumps(text)}))")
 
     def texts(self, selector):
         return self.value(
@@ -152,7 +170,7 @@ class Window:
         assert self.value("faults") == []
 
     def close(self):
-        self.browser.call("Target.closeTarget", targetId=self.target)
+        self.browser.call("Target.closeTarget", timeout=PATIENCE, targetId=self.target)
 
     # What people do on every page
 

@@ -68,9 +68,10 @@ def write(server, window, path, value):
 
 def test_two_windows_talk(pair):
     ann, bob = pair("Ann", "Bob")
-    assert ann.value("document.querySelector('.talk-head .state').innerText") == "online"
+    ann.wait("document.querySelector('.talk-head .state').innerText === 'online'")
     bob.say("Hi! <img src=x onerror=faults.push('x')> & <b>bold</b>")
     ann.wait_text(".message:not(.own) .bubble", "<b>bold</b>")
+    ann.wait_text(".thread", "<b>bold</b>")
     # What others wrote stays text, in the list too.
     assert ann.value("document.querySelectorAll('.message img, .message b, .thread img, .thread b').length") == 0
     for count in range(5):
@@ -108,7 +109,14 @@ def test_a_room_tells_who_writes_reads_and_comes(pair, window):
     dan.press(".thread", "Lake")
     cyd.wait_text(".meta", "Seen by Dan")
     dan.write(".composer textarea", "I do")
+    # Whoever pauses is not shown as writing: he goes on until it is seen.
+    dan.value(
+        """void (window.writing = setInterval(() => {
+            document.querySelector(".composer textarea").dispatchEvent(new Event("input"));
+        }, 200))"""
+    )
     cyd.wait_text(".typing", "Dan is writing")
+    dan.value("clearInterval(writing)")
     dan.key("Enter")
     cyd.wait_text(".message", "I do")
     cyd.wait_gone(".typing", "Dan")
@@ -150,7 +158,7 @@ def test_older_messages_come_when_one_scrolls_up(pair):
     )
     fay.wait_gone(".message.pending")
     gil.wait_text(".message", "message 95")
-    gil.call("Page.reload")
+    gil.reload()
     gil.press(".thread", "Fay")
     gil.wait_text(".message", "message 95")
     assert gil.value("document.querySelectorAll('.message').length") == 40

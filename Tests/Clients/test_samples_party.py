@@ -65,9 +65,10 @@ def png(path, width=640, height=480):
 
 
 def upload(window, file):
-    document = window.call("DOM.getDocument")["root"]["nodeId"]
-    node = window.call("DOM.querySelector", nodeId=document, selector=".upload input")["nodeId"]
-    window.call("DOM.setFileInputFiles", nodeId=node, files=[file])
+    # The element itself: a card that is drawn anew meanwhile has another.
+    window.wait("document.querySelector('.upload input') !== null")
+    element = window.call("Runtime.evaluate", expression="document.querySelector('.upload input')")["result"]
+    window.call("DOM.setFileInputFiles", objectId=element["objectId"], files=[file])
 
 
 def photo_count(window, count):
@@ -78,7 +79,7 @@ def test_an_evening_from_the_first_friend_to_the_end(window, tmp_path):
     ann, bob, cyd = window("Ann Lee"), window("Bob"), window("Cyd")
     ann.write("#friend-email", "nobody@example.com")
     ann.key("Enter")
-    ann.wait_text("#alerts", "Could not ask nobody@example.com: nobody here has this address.")
+    ann.wait_notice("Could not ask nobody@example.com: nobody here has this address.", "alerts")
     befriend(ann, "bob@example.com", bob, "Bob")
     befriend(ann, "cyd@example.com", cyd, "Cyd")
 
@@ -116,7 +117,7 @@ def test_an_evening_from_the_first_friend_to_the_end(window, tmp_path):
     upload(ann, file)
     for each in (ann, bob, cyd):
         photo_count(each, 2)
-    assert cyd.value("document.querySelector('.party-card .photos img').naturalHeight") == 225
+    cyd.wait("document.querySelector('.party-card .photos img').naturalHeight === 225")
     # The uploader takes the bytes away, and the host's page the key.
     bob.press(".photos button", "Remove this photo by Bob")
     for each in (ann, bob, cyd):
@@ -132,7 +133,7 @@ def test_an_evening_from_the_first_friend_to_the_end(window, tmp_path):
     ann.press("#party-dialog button.danger", "Cancel the party")
     ann.wait_text("#no-parties", "No parties yet")
     bob.wait_text("#no-parties", "No parties yet")
-    bob.wait_text("#notices", "Ann Lee has cancelled a party.")
+    bob.wait_notice("Ann Lee has cancelled a party.")
     # And so is a friendship that one ends.
     ann.press("#friends button", "End the friendship with Bob")
     bob.wait_text("#no-friends", "No friends yet")
@@ -155,10 +156,11 @@ def test_a_guest_suggests_a_friend_whom_the_host_invites(window):
     )
     dan.wait_text(".letter", "Eve suggests that you invite Fay to “Chess”.")
     dan.press(".letter button", "Accept")
-    eve.wait_text("#notices", "Dan has invited whom you suggested.")
+    eve.wait_notice("Dan has invited whom you suggested.")
     fay.wait_text(".letter", "Dan invites you: Chess")
     fay.wait_text(".letter", "Dan asks to be your friend.")
     fay.press(".letter button", "Accept")
+    fay.wait("document.querySelectorAll('.letter').length === 1")
     fay.press(".letter button", "Accept")
     dan.wait_text(".guest.coming", "Fay")
     dan.wait_text("#friends", "Fay")
