@@ -34,10 +34,10 @@ class Machine:
 
     def run(self, who, *arguments):
         return subprocess.run(
-            [PROGRAM, *arguments, "--profile", who],
+            [PROGRAM, *arguments, "--profile", who, "--deadline", str(PATIENCE)],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=2 * PATIENCE,
             cwd=self.folder,
             env=self.variables,
             stdin=subprocess.DEVNULL,
@@ -59,7 +59,7 @@ class Machine:
     def follow(self, who):
         """A program that goes on until it is stopped."""
         return subprocess.Popen(
-            [PROGRAM, "run", "--profile", who],
+            [PROGRAM, "run", "--profile", who, "--deadline", str(PATIENCE)],
             stdout=subprocess.PIPE,
             text=True,
             cwd=self.folder,
@@ -141,10 +141,14 @@ def test_an_evening_from_the_invitation_to_the_cancellation(machine):
 
 def test_answers_are_applied_while_the_owners_program_runs(machine):
     key = machine.does("ann", "create", "--description", "Tea", "--date", "2027-01-01T16:00").split()[0]
+    machine.does("dan", "sign-up", "dan@example.com", "--name", "Dan")
+    machine.does("dan", "befriend", "ann@example.com")
     running = machine.follow("ann")
     stop = threading.Timer(PATIENCE, running.kill)
     stop.start()
     try:
+        # Whoever tells of this follows the inbox: what waited before that is told as a note.
+        assert running.stdout.readline().endswith("\tDan asks for your friendship\n")
         machine.does("bob", "attend", "Tea")
         assert running.stdout.readline() == "Bob comes to Tea\n"
         machine.does("bob", "attend", key, "--no")
@@ -154,6 +158,7 @@ def test_answers_are_applied_while_the_owners_program_runs(machine):
         running.terminate()
         running.wait(timeout=PATIENCE)
         running.stdout.close()
+    machine.does("ann", "refuse")
     assert "not\tBob" in machine.does("ann", "show", key)
     machine.does("ann", "cancel", key)
 

@@ -52,9 +52,13 @@ class Person:
             "HEARTH_PASSWORD": "correct horse",
         }
 
-    def run(self, *arguments, stdin=None):
+    def run(self, command, *arguments, stdin=None):
         return subprocess.run(
-            [PROGRAM, *map(str, arguments)], env=self.environment, input=stdin, capture_output=True, timeout=DEADLINE
+            [PROGRAM, command, "--deadline", str(DEADLINE), *map(str, arguments)],
+            env=self.environment,
+            input=stdin,
+            capture_output=True,
+            timeout=2 * DEADLINE,
         )
 
     def say(self, *arguments, stdin=None):
@@ -84,7 +88,10 @@ class Watch:
 
     def __init__(self, person):
         self.process = subprocess.Popen(
-            [PROGRAM, "timeline", "--follow"], env=person.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [PROGRAM, "timeline", "--follow", "--deadline", str(DEADLINE)],
+            env=person.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
         self.lines = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()
@@ -200,7 +207,8 @@ def test_what_cannot_be_done_is_told_in_one_line(people, server, tmp_path):
         ann.fail("follow", "nobody@nowhere.example.com"),
         ann.fail("timeline", "--before", "a/b"),
         ann.fail("sign-up", f"{ann.name}@example.com", f"{ann.name}-2"),
-        ann.fail("timeline", "--url", "http://127.0.0.1:1"),
+        # Of two deadlines the last one counts.
+        ann.fail("timeline", "--url", "http://127.0.0.1:1", "--deadline", "1"),
     ]
     for error in errors:
         assert error.startswith("error: ") and error.count("\n") == 1, error

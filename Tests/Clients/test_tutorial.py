@@ -33,7 +33,7 @@ class Screen:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
-    def shows(self, line, seconds=120):
+    def shows(self, line, seconds=300):
         """Waits for a whole line; what stands before it is used up."""
         deadline = time.monotonic() + seconds
         while True:
@@ -52,7 +52,7 @@ class Screen:
     def end(self):
         """The end of what is typed, as Ctrl-D makes it."""
         self.process.stdin.close()
-        assert self.process.wait(60) == 0
+        assert self.process.wait(300) == 0
 
     def stop(self):
         if self.process.poll() is None:
@@ -99,7 +99,7 @@ class Follower:
             return
         script = f"{self.filled(text)}\nexport code=$?; pwd > '{self.folder}/place'; exit $code"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=self.place, env=self.environment, text=True, timeout=580,
+            ["bash", "-c", script], cwd=self.place, env=self.environment, text=True, timeout=1800,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
         )
         assert (done.returncode != 0) == fails, done.stdout
@@ -110,7 +110,7 @@ class Follower:
         words = self.filled(text).split() + ["--port", str(self.port)]
         self.server = Screen(words, cwd=self.place, env=self.environment)
         ready = r"hearth ready http://127\.0\.0\.1:(\d+) mode=dev data=\S+ durability=always"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not (found := re.search(ready, self.server.text)):
             assert time.monotonic() < deadline, self.server.text
             if select.select([self.server.output], [], [], 1)[0]:
