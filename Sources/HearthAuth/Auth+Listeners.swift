@@ -81,9 +81,9 @@ extension Auth {
             continuation.onTermination = { [weak self] _ in
                 self?.removeStateDidChangeListener(handle)
             }
-            let isEnded = state.withLock { $0.isEnded }
             listen(handle, hearsTokens: hearsTokens, isStream: true) { continuation.yield($0) }
-            if isEnded { continuation.finish() }
+            // Behind `listen`: an app that is deleted later finds the listener and ends it.
+            if state.withLock({ $0.isEnded }) { continuation.finish() }
         }
     }
 

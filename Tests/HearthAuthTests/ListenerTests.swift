@@ -130,6 +130,47 @@ struct ListenerTests {
         #expect(name(await late.next()) == "end")
     }
 
+    @Test(
+        "that are streams end with an app that is deleted as they begin",
+        .timeLimit(.minutes(10))
+    )
+    func endingStreams() async throws {
+        for _ in 0..<100 {
+            for await _ in try streamBegunDuringDeletion(of: try TestApp(server.url)) {}
+        }
+    }
+
+    /// Has a deletion wait for a listener that is being told, and begins a stream behind it.
+    private func streamBegunDuringDeletion(of mine: TestApp) throws -> AsyncStream<User?> {
+        let (app, auth) = (mine.app, mine.auth)
+        let source = try #require(app.tokenSource)
+        let steps = DispatchSemaphore(value: 0)
+        let gate = Gate()
+        Thread.detachNewThread {
+            source.onCredentialChange { _, _ in
+                steps.signal()
+                gate.pass()
+            }
+        }
+        steps.wait()
+        Thread.detachNewThread {
+            steps.signal()
+            app.delete { _ in }
+        }
+        steps.wait()
+        let stream = Mutex<AsyncStream<User?>?>(nil)
+        Thread.detachNewThread {
+            steps.signal()
+            let begun = auth.stateChanges
+            stream.withLock { $0 = begun }
+            steps.signal()
+        }
+        steps.wait()
+        gate.open()
+        steps.wait()
+        return try #require(stream.withLock { $0 })
+    }
+
     @Test("of the database hear of a sign-out before it returns")
     func credentials() async throws {
         let told = Record<String>()
