@@ -146,13 +146,19 @@ public final class Auth: Sendable {
     /// - Parameters:
     ///   - user: Who is signed in from now on.
     ///   - isForced: Whether a file that cannot be removed is only logged.
+    ///   - earlier: Who must be signed in for anything to change; nil: whoever is.
     /// - Throws: `keychainError` when signing out would not last; `internalError` after the app was deleted.
-    func become(_ user: User?, isForced: Bool = false) throws(AuthError) {
+    func become(
+        _ user: User?,
+        isForced: Bool = false,
+        insteadOf earlier: User? = nil,
+    ) throws(AuthError) {
         try changes.withLock { _ throws(AuthError) in
             guard !state.withLock({ $0.isEnded }) else {
                 throw AuthError(.internalError, "The app was deleted.")
             }
             if user == nil, currentUser == nil { return }
+            if let earlier, currentUser !== earlier { return }
             do throws(AuthError) {
                 try keep(user)
             } catch {
@@ -169,7 +175,8 @@ public final class Auth: Sendable {
         guard currentUser === user else { return }
         if let reason { warn("the sign-in has ended: \(reason.localizedDescription)") }
         do {
-            try become(nil, isForced: true)
+            // Somebody else may have signed in since it was looked at.
+            try become(nil, isForced: true, insteadOf: user)
         } catch {
             // The app was deleted meanwhile, and nobody is signed in to it.
             HearthConfiguration.shared.log(.debug, error.localizedDescription)

@@ -1,8 +1,9 @@
 import Foundation
-import HearthAuth
 import HearthCore
 import Synchronization
 import Testing
+
+@testable import HearthAuth
 
 @Suite("tokens", .serialized)
 struct TokenTests {
@@ -194,6 +195,41 @@ struct TokenTests {
         gate.open()
         #expect(await told.first(1) == [ScriptedAccounts.token(2)])
         #expect(mine.auth.currentUser === user)
+    }
+
+    /// In a process of its own: what is logged is a setting of the process.
+    @Test("that are refused for good sign nobody out who has signed in since")
+    func refusedLate() async {
+        await #expect(processExitsWith: .success) {
+            let accounts = ScriptedAccounts()
+            let server = try ScriptedServer { request in
+                request.method == "token"
+                    ? ScriptedAccounts.error("TOKEN_EXPIRED") : accounts.reply(request)
+            }
+            let mine = try TestApp(server.url)
+            let auth = mine.auth
+            let first = try await auth.signInAnonymously().user
+            let second = try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+                .user
+            try await auth.updateCurrentUser(first)
+            // Between the look at who is signed in and the sign-out the reason is logged.
+            let isCurrent = Mutex(false)
+            HearthConfiguration.shared.setLogger { _, text in
+                guard text.contains("the sign-in has ended") else { return }
+                do {
+                    try auth.become(second)
+                } catch {
+                    Issue.record(error)
+                }
+                isCurrent.withLock { $0 = auth.currentUser === second }
+            }
+            let code = await refusal { () async throws in
+                try await first.getIDToken(forcingRefresh: true)
+            }
+            #expect(code == .userTokenExpired)
+            #expect(isCurrent.withLock { $0 })
+            #expect(mine.auth.currentUser === second)
+        }
     }
 
     @Test("of another user are not taken")
