@@ -291,6 +291,22 @@ func offlineReads() throws {
     #expect(driver.take() == ["got 2 offline"])
 }
 
+@Test("a read that may wait for longer does so, whatever else wakes the link")
+func patientReads() throws {
+    var driver = connected()
+    driver.link.getTimeout = 600_000
+    let target = try listenTarget("a")
+    driver.step { link, now in link.get(CallID(1), target, now: now) }
+    // Wakes come meanwhile, to connect again.
+    driver.close()
+    driver.pass(599_999)
+    let log = driver.take()
+    #expect(log.contains("token"))
+    #expect(!log.contains { $0.hasPrefix("got") })
+    driver.pass(1)
+    #expect(driver.take() == ["got 1 offline"])
+}
+
 @Test(
     "hashed writes that were sent fail with the connection, those that were not go out on the next"
 )

@@ -248,7 +248,7 @@ extension Link {
             }
         case .authenticating, .connected: checkTraffic(now)
         }
-        while let call = getDeadlines.popDue(now: now) {
+        while let call = getDeadlines.popDue(now: now, span: getTimeout) {
             guard gets.removeValue(forKey: call) != nil else { continue }
             news.append(.got(call, .failure(.offline)))
         }

@@ -65,10 +65,9 @@ struct GetDeadlines {
         first = 0
     }
 
-    /// Removes and gives the earliest read if its deadline has come.
-    mutating func popDue(now: Timestamp) -> CallID? {
-        guard first < entries.count,
-            entries[first].time.isDue(at: now, span: SyncLimits.getTimeout)
+    /// Removes and gives the earliest read if its deadline has come; it was set at most `span` milliseconds ahead.
+    mutating func popDue(now: Timestamp, span: Int64) -> CallID? {
+        guard first < entries.count, entries[first].time.isDue(at: now, span: span)
         else { return nil }
         let call = entries[first].call
         first += 1
