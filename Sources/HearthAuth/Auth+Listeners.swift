@@ -33,7 +33,12 @@ extension Auth {
 
     /// Removes a listener; it is not called again, unless it is being called just now on another thread.
     public func removeStateDidChangeListener(_ handle: any NSObjectProtocol) {
-        state.withLock { $0.listeners.removeAll { $0.handle === handle } }
+        // Let go of outside the lock: the last that a listener holds may ask here as it goes.
+        _ = state.withLock { state in
+            let removed = state.listeners.filter { $0.handle === handle }
+            state.listeners.removeAll { $0.handle === handle }
+            return removed
+        }
     }
 
     /// Calls `listener` soon, and whenever somebody signs in or out or the ID token is refreshed.

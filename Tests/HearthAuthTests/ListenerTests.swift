@@ -77,6 +77,34 @@ struct ListenerTests {
         #expect(told.values == ["second ", "second ann"])
     }
 
+    /// Looks at the accounts as it goes.
+    private final class Screen: Sendable {
+        private let auth: Auth
+        private let told: Record<String>
+
+        init(_ auth: Auth, _ told: Record<String>) {
+            self.auth = auth
+            self.told = told
+        }
+
+        deinit { told.add(auth.currentUser?.uid ?? "nobody") }
+    }
+
+    @Test("may be the last to hold what asks who is signed in as it goes")
+    func lastHolder() async throws {
+        let told = Record<String>()
+        let auth = auth
+        let handle = {
+            let screen = Screen(auth, told)
+            return auth.addStateDidChangeListener { [screen] _, _ in withExtendedLifetime(screen) {}
+            }
+        }()
+        mine.queue.sync {}
+        #expect(told.values == [])
+        auth.removeStateDidChangeListener(handle)
+        #expect(told.values == ["nobody"])
+    }
+
     @Test("may remove others and sign out from inside")
     func inside() async throws {
         let told = Record<String>()
