@@ -159,6 +159,72 @@ struct RoomRaceTests {
         #expect(Set(roles) == [.owner, .member])
     }
 
+    @Test(
+        "an owner who makes less of themselves, when another owner has done so, is told of no error"
+    )
+    func ownRole() async throws {
+        let (ann, bea) = (try await RoomCompany.guest(), try await RoomCompany.guest())
+        let room = try await ann.rooms.create(name: "Tea", inviting: [bea.uid])
+        try await ann.rooms.setRole(.owner, of: bea.uid, in: room)
+        let roles = Recorder<RoomRole?>()
+        let observation = ann.rooms.observeRoom(room) { result in
+            if case .success(let room) = result { roles.record(room.role(of: ann.uid)) }
+        }
+        try await roles.wait(count: 1)
+        ann.person.database.goOffline()
+        async let lowered: Void = ann.rooms.setRole(.member, of: ann.uid, in: room)
+        try await roles.wait { $0.last == .member }
+        // As after a cut: the server has it already when the update comes once more.
+        try await bea.rooms.setRole(.member, of: ann.uid, in: room)
+        ann.person.database.goOnline()
+        try await lowered
+        #expect(try await bea.rooms.room(room).members == [ann.uid: .member, bea.uid: .owner])
+        // Whoever is no owner is refused, though the role is the one they have.
+        let again = await RoomCompany.failure {
+            try await ann.rooms.setRole(.member, of: ann.uid, in: room)
+        }
+        #expect(again == .refused("change their role in this room"))
+        observation.remove()
+    }
+
+    @Test("a ban that two take back, and one that two set, are done for both")
+    func bans() async throws {
+        let (ann, bea) = (try await RoomCompany.guest(), try await RoomCompany.guest())
+        let (cid, dan) = (try await RoomCompany.guest(), try await RoomCompany.guest())
+        let room = try await ann.rooms.create(name: "Tea", inviting: [bea.uid])
+        try await ann.rooms.setRole(.admin, of: bea.uid, in: room)
+        try await ann.rooms.ban(cid.uid, from: room)
+        let seen = Recorder<Room>()
+        let observation = bea.rooms.observeRoom(room) { result in
+            if case .success(let room) = result { seen.record(room) }
+        }
+        try await seen.wait(count: 1)
+        // Known here without a connection, as who is to be banned must be.
+        let names = Recorder<Bool>()
+        let name = bea.person.place("users/\(dan.uid)/username")
+        let handle = name.observe(.value) { names.record($0.exists()) }
+        try await names.wait { $0 == [true] }
+        bea.person.database.goOffline()
+        async let unbanned: Void = bea.rooms.unban(cid.uid, in: room)
+        async let banned: Void = bea.rooms.ban(dan.uid, from: room)
+        try await seen.wait {
+            $0.last?.role(of: cid.uid) == nil && $0.last?.role(of: dan.uid) == .banned
+        }
+        // As after a cut: done already, and Bea, who did it, is an admin no more.
+        try await ann.rooms.unban(cid.uid, in: room)
+        try await ann.rooms.ban(dan.uid, from: room)
+        try await ann.rooms.setRole(.member, of: bea.uid, in: room)
+        bea.person.database.goOnline()
+        try await unbanned
+        try await banned
+        #expect(
+            try await ann.rooms.room(room).members
+                == [ann.uid: .owner, bea.uid: .member, dan.uid: .banned]
+        )
+        name.removeObserver(withHandle: handle)
+        observation.remove()
+    }
+
     @Test("what was sent without a connection, to people of whom one has left since, arrives once")
     func stale() async throws {
         let (ann, bea) = (try await RoomCompany.guest(), try await RoomCompany.guest())

@@ -177,9 +177,14 @@ final class CurrentName: Sendable {
 extension Database {
     /// What the server has at a path; waits for a connection if there is none and nothing is known here.
     func serverData(_ path: String) async throws -> DataSnapshot {
+        try await serverData(reference(withPath: path))
+    }
+
+    /// What a query finds, the same way.
+    func serverData(_ query: DatabaseQuery) async throws -> DataSnapshot {
         while true {
             do {
-                return try await reference(withPath: path).getData()
+                return try await query.getData()
             } catch DatabaseError.offline {
                 for try await state in reference(withPath: ".info/connected").snapshots() {
                     if state.value as? Bool == true { break }

@@ -60,8 +60,11 @@ extension RoomService {
         let room = try room.key("room")
         let username = try await shownName(of: uid)
         let key = try newKey(below: "roomEvents/\(room)")
+        var wasSent = false
         try await change(room, to: "ban them from this room") { (known) throws(ServiceError) in
             let banned = RoomRole.banned.rawValue
+            if wasSent, known.role(of: uid) == .banned { return nil }
+            wasSent = true
             guard known.has(uid) else { return try Self.role(of: uid, banned, in: room) }
             return putting(uid, out: known, leaving: banned, key: key, username: username)
         }
@@ -70,8 +73,13 @@ extension RoomService {
     /// Takes a ban back, which does not bring them in. Owners and admins may.
     public func unban(_ uid: String, in room: String) async throws {
         let room = try room.key("room")
+        var wasSent = false
         try await change(room, to: "take back this ban") { (known) throws(ServiceError) in
-            guard known.role(of: uid) == .banned else { throw .notFound("ban of them here") }
+            guard known.role(of: uid) == .banned else {
+                if wasSent { return nil }
+                throw .notFound("ban of them here")
+            }
+            wasSent = true
             return try Self.role(of: uid, NSNull(), in: room)
         }
     }
@@ -88,9 +96,13 @@ extension RoomService {
             throw ServiceError.invalid(field: "role", why: "a ban is an operation of its own")
         }
         let room = try room.key("room")
+        var wasSent = false
         try await change(room, to: "change their role in this room") {
             (known) throws(ServiceError) in
             guard known.has(uid) else { throw .notFound("member of this room with this account") }
+            // Who has made less of themselves, or is less by now, is refused when a cut has it sent again.
+            if wasSent, known.role(of: uid) == role { return nil }
+            wasSent = true
             return try Self.role(of: uid, role.rawValue, in: room)
         }
     }
@@ -144,8 +156,7 @@ extension RoomService {
     /// Whether this user's own list has the room no more.
     private func isGone(_ room: String) async throws(ServiceError) -> Bool {
         try await ServiceError.naming("see the own rooms") {
-            let place = database.reference(withPath: "userRooms/\(me.uid)/\(room)")
-            return try await !place.getData().exists()
+            try await !database.serverData("userRooms/\(me.uid)/\(room)").exists()
         }
     }
 

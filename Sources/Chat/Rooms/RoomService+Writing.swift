@@ -27,9 +27,16 @@ extension RoomService {
     }
 
     /// A room as it is now, for an operation that is named so when the room cannot be seen.
-    func read(_ room: String, to purpose: String) async throws(ServiceError) -> Room {
+    ///
+    /// One that is patient waits for a connection: it goes on with something that may be done already.
+    func read(
+        _ room: String,
+        to purpose: String,
+        isPatient: Bool = false,
+    ) async throws(ServiceError) -> Room {
         try await ServiceError.naming(purpose) {
-            let snapshot = try await database.reference(withPath: "rooms/\(room)").getData()
+            let place = database.reference(withPath: "rooms/\(room)")
+            let snapshot = try await isPatient ? database.serverData(place) : place.getData()
             guard snapshot.exists() else { throw ServiceError.notFound("room") }
             return try snapshot.record(as: Room.self)
         }
@@ -46,16 +53,18 @@ extension RoomService {
                 return true
             } catch DatabaseError.permissionDenied {
                 guard let key = update.event else { return false }
-                return await isThere("roomEvents/\(update.room)/\(key)")
+                return try await isDone("roomEvents/\(update.room)/\(key)")
             }
         }
     }
 
-    /// Whether something is at a place that this user sees.
-    func isThere(_ path: String) async -> Bool {
+    /// Whether an event of this user's is at a place.
+    ///
+    /// It waits for a connection: whoever is told that it is not there sends it once more.
+    private func isDone(_ path: String) async throws -> Bool {
         do {
-            return try await database.reference(withPath: path).getData().exists()
-        } catch {
+            return try await database.serverData("\(path)/by").value as? String == me.uid
+        } catch DatabaseError.permissionDenied {
             return false
         }
     }
@@ -66,18 +75,19 @@ extension RoomService {
     /// - Parameters:
     ///   - room: The room.
     ///   - purpose: What is to be done, for the refusal.
-    ///   - build: What is to be written in the room as it is.
+    ///   - build: What is to be written in the room as it is; nil if that is nothing.
     /// - Throws: `refused` in the end, and what `build` throws.
     func change(
         _ room: String,
         to purpose: String,
-        _ build: (Room) throws(ServiceError) -> RoomUpdate,
+        _ build: (Room) throws(ServiceError) -> RoomUpdate?,
     ) async throws(ServiceError) {
         var known = try await read(room, to: purpose)
         var blindTries = 0
         for attempt in 1...ChatLimits.tries {
-            if try await write(try build(known), to: purpose) { return }
-            let now = try await read(room, to: purpose)
+            guard let update = try build(known) else { return }
+            if try await write(update, to: purpose) { return }
+            let now = try await read(room, to: purpose, isPatient: true)
             if now.members == known.members, now.name == known.name {
                 // Who left and came back since looks as if they had been there all the time.
                 guard now.lastEvent.key != known.lastEvent.key,
@@ -86,7 +96,7 @@ extension RoomService {
                 blindTries += 1
             }
             await waits.wait(attempt)
-            known = try await read(room, to: purpose)
+            known = try await read(room, to: purpose, isPatient: true)
         }
         throw .refused(purpose)
     }
