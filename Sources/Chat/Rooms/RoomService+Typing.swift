@@ -5,7 +5,8 @@ public import Records
 extension RoomService {
     /// Shows the others that this user is typing, until `stopTyping(in:)`, a message, or the end of the connection.
     ///
-    /// Said again it does nothing, so it may be called at every key. After a cut the next connection shows it again. Without a connection nothing is shown, and nothing waits.
+    /// Said again it does nothing, so it may be called at every key; any service of this user at this database ends it.
+    /// After a cut the next connection shows it again. Without a connection nothing is shown, and nothing waits.
     public func startTyping(in room: String) async throws {
         let room = try room.key("room")
         try await ServiceError.naming("be seen typing in this room") {

@@ -24,7 +24,7 @@ public struct RoomService: Sendable {
         self.database = database
         self.me = me
         self.waits = waits
-        typings = Typings(database: database, uid: me.uid)
+        typings = .of(me.uid, in: database)
     }
 
     /// A room as it is now.

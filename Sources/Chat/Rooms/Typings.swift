@@ -3,40 +3,73 @@ import Synchronization
 
 /// The rooms in which one user is shown as typing, each for as long as it was said, connection after connection.
 ///
-/// What is sent is sent under the lock, so it goes out in the order in which it was said; sending waits for nothing.
+/// Services of one user at one database share it, so each ends what another has begun; from the first room on the
+/// database holds it. What is sent is sent under the lock, so it goes out in the order in which it was said.
 final class Typings: Sendable {
+    /// Somebody who waits until it is shown, refused, or the connection gone.
+    private typealias Waiter = CheckedContinuation<Void, any Error>
+
     private struct State {
+        /// Weak, since the database holds this.
+        weak var database: Database?
         var rooms: Set<String> = []
-        /// Taken to be so until `.info/connected` says otherwise.
-        var isConnected = true
-        var connections: DatabaseHandle?
+        /// What `.info/connected` says; nil before it says anything.
+        var isConnected: Bool?
+        var isObserving = false
+        /// Those who said it before it was known whether there is a connection.
+        var early: [String: Waiter] = [:]
+        /// What was shown on this connection and not answered yet.
+        var unanswered: [Int: (room: String, waiter: Waiter?)] = [:]
+        var count = 0
     }
 
-    private let database: Database
+    private struct Owner: Hashable {
+        let database: ObjectIdentifier
+        let uid: String
+    }
+
+    private struct Weak {
+        weak var typings: Typings?
+    }
+
+    /// Those in use. Two services that know nothing of each other are made for one call each.
+    private static let inUse = Mutex<[Owner: Weak]>([:])
+
     private let uid: String
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(database: Database, uid: String) {
-        self.database = database
+    private init(database: Database, uid: String) {
         self.uid = uid
+        state = Mutex(State(database: database))
     }
 
-    deinit {
-        state.withLock { state in
-            for room in state.rooms { hide(in: room) }
-            if let handle = state.connections { connected.removeObserver(withHandle: handle) }
+    /// Those of a user.
+    static func of(_ uid: String, in database: Database) -> Typings {
+        let owner = Owner(database: ObjectIdentifier(database), uid: uid)
+        return inUse.withLock { inUse in
+            // An identifier may come again once its object is gone.
+            if let typings = inUse[owner]?.typings, typings.belongs(to: database) { return typings }
+            inUse = inUse.filter { $0.value.typings != nil }
+            let typings = Typings(database: database, uid: uid)
+            inUse[owner] = Weak(typings: typings)
+            return typings
         }
     }
 
-    /// Shows it; returns when the server has it, or at once if it is shown or the connection is known to be cut.
+    private func belongs(to database: Database) -> Bool {
+        state.withLock { $0.database === database }
+    }
+
+    /// Shows it; returns when the server has it, or at once if it is shown or there is no connection.
     func begin(in room: String) async throws {
-        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+        try await withCheckedThrowingContinuation { (waiter: Waiter) in
             state.withLock { state in
-                if state.connections == nil { state.connections = observeConnections() }
-                let isNew = state.rooms.insert(room).inserted
-                guard isNew, state.isConnected else { return done.resume() }
-                show(in: room) { error in
-                    if let error { done.resume(throwing: error) } else { done.resume() }
+                guard state.rooms.insert(room).inserted else { return waiter.resume() }
+                observeConnections(&state)
+                switch state.isConnected {
+                case nil: state.early[room] = waiter
+                case false?: waiter.resume()
+                case true?: show(room, &state, waiter)
                 }
             }
         }
@@ -46,45 +79,64 @@ final class Typings: Sendable {
     func end(in room: String) {
         state.withLock { state in
             guard state.rooms.remove(room) != nil else { return }
-            hide(in: room)
+            if let waiter = state.early.removeValue(forKey: room) { return waiter.resume() }
+            let place = place(room, state)
+            place?.removeValue()
+            place?.cancelDisconnectOperations()
         }
     }
 
-    private var connected: DatabaseReference { database.reference(withPath: ".info/connected") }
-
-    private func place(_ room: String) -> DatabaseReference {
-        database.reference(withPath: "typing/\(room)/\(uid)")
+    private func place(_ room: String, _ state: borrowing State) -> DatabaseReference? {
+        state.database?.reference(withPath: "typing/\(room)/\(uid)")
     }
 
-    private func observeConnections() -> DatabaseHandle {
-        connected.observe(.value) { [weak self] snapshot in
-            self?.connectionChanged(to: snapshot.value as? Bool ?? false)
+    private func observeConnections(_ state: inout State) {
+        if state.isObserving { return }
+        state.isObserving = true
+        // For as long as there is the database.
+        state.database?.reference(withPath: ".info/connected").observe(.value) { [self] snapshot in
+            connectionChanged(to: snapshot.value as? Bool ?? false)
         }
     }
 
     /// On-disconnect writes are for one connection, and the server has just performed those of the one before.
     private func connectionChanged(to isConnected: Bool) {
         state.withLock { state in
-            let isNew = isConnected && !state.isConnected
+            guard isConnected != state.isConnected else { return }
             state.isConnected = isConnected
-            guard isNew else { return }
-            for room in state.rooms.sorted() { show(in: room) { _ in } }
+            if isConnected {
+                for room in state.rooms.sorted() {
+                    show(room, &state, state.early.removeValue(forKey: room))
+                }
+                return
+            }
+            for waiter in state.early.values { waiter.resume() }
+            state.early = [:]
+            for (_, (room, waiter)) in state.unanswered.sorted(by: { $0.key < $1.key }) {
+                // It is sent again on the next connection, before anything says how it ends there.
+                place(room, state)?.removeValue()
+                waiter?.resume()
+            }
+            state.unanswered = [:]
         }
     }
 
-    private func show(in room: String, _ done: @escaping @Sendable ((any Error)?) -> Void) {
-        let place = place(room)
+    private func show(_ room: String, _ state: inout State, _ waiter: Waiter?) {
+        guard let place = place(room, state) else { return waiter?.resume() ?? () }
+        state.count += 1
+        let number = state.count
+        state.unanswered[number] = (room, waiter)
         // First how it ends: a cut between the two leaves nothing behind.
         place.onDisconnectRemoveValue()
-        place.setValue(true) { [weak self] error, _ in
-            if error != nil { self?.state.withLock { _ = $0.rooms.remove(room) } }
-            done(error)
-        }
+        place.setValue(true) { [self] error, _ in answered(number, error) }
     }
 
-    private func hide(in room: String) {
-        let place = place(room)
-        place.removeValue()
-        place.cancelDisconnectOperations()
+    private func answered(_ number: Int, _ error: (any Error)?) {
+        state.withLock { state in
+            guard let (room, waiter) = state.unanswered.removeValue(forKey: number) else { return }
+            guard let error else { return waiter?.resume() ?? () }
+            state.rooms.remove(room)
+            waiter?.resume(throwing: error)
+        }
     }
 }
