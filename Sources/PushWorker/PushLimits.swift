@@ -18,6 +18,11 @@ package enum PushLimits {
     package static let stopping = Duration.seconds(20)
     /// Milliseconds within which `lastOnline` may come before the end of presence that it belongs to.
     package static let leaving: Int64 = 10_000
+    /// Milliseconds before the end of presence within which nobody knows whether a message arrived.
+    ///
+    /// The server asks a silent WebSocket after 45 s whether it is there, and hangs up after 90 s: so long may somebody
+    /// count as there whose connection is dead.
+    package static let unnoticed: Int64 = 90_000
 }
 
 /// What an operator sets.

@@ -18,16 +18,21 @@ struct Recipient {
     /// When they were last there; nil when there is no sign that they ever were.
     var lastSeen: Int64? { [lastOnline, leftAt, wroteAt].compactMap { $0 }.max() }
 
-    private func seenUpTo(_ key: String) -> Int64 {
-        max(lastSeen ?? .min, ownEvents[key] ?? .min)
-    }
-
     /// Whether there is something in a thread that they should hear of: they are not there, do not know it, want it.
-    ///
-    /// Known is what was there when they were, or came while they were; in a room also what they have read.
     func misses(_ key: String, sentAt: Int64) -> Bool {
         guard !isOnline, !mutes.contains(key), let news = news[key] else { return false }
-        return sentAt > seenUpTo(key) && news.unread != 0
+        return isUnknown(key, sentAt: sentAt, unread: news.unread)
+    }
+
+    /// Whether they may not know of a message: in a room what is not read, wherever they were meanwhile.
+    ///
+    /// Of a direct chat nobody says what was read. Known is what was there when they were, or came while they were; but
+    /// the end of presence is told late, so what came shortly before it may have gone into a dead connection.
+    private func isUnknown(_ key: String, sentAt: Int64, unread: Int?) -> Bool {
+        if let unread { return unread > 0 && sentAt > ownEvents[key] ?? .min }
+        let left = [lastOnline, leftAt].compactMap { $0 }.max()
+        let known = [left.map { $0 - PushLimits.unnoticed }, wroteAt].compactMap { $0 }.max()
+        return sentAt > known ?? .min
     }
 
     /// Whether this thread was pushed in this absence already, and not read since.
@@ -50,7 +55,7 @@ struct Recipient {
             return
         }
         guard news.at > old.at else { return }
-        let wasUnseen = old.at > seenUpTo(key) && old.unread != 0
+        let wasUnseen = isUnknown(key, sentAt: old.at, unread: old.unread)
         if isLive, let unread = news.unread, unread <= old.unread ?? 0 {
             // Everybody else adds one. It counts for this room alone, so nobody silences others by not doing so.
             ownEvents[key] = news.at

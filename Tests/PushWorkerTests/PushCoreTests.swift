@@ -49,7 +49,70 @@ struct PushCoreTests {
         Story("nor of what came while they were there", []) {
             $0.comes("bea")
             $0.writes("ann", to: "bea")
-            $0.pass(m)
+            $0.pass(PushLimits.unnoticed)
+            $0.leaves("bea")
+            $0.pass(60 * m)
+        },
+        Story("but of what came when their connection may have been dead", ["bea/c1"]) {
+            $0.comes("bea")
+            $0.writes("ann", to: "bea")
+            $0.pass(PushLimits.unnoticed - 1)
+            $0.leaves("bea")
+            $0.pass(60 * m)
+        },
+        Story("not before they have been away for ten minutes", []) {
+            $0.comes("bea")
+            $0.writes("ann", to: "bea")
+            $0.pass(20_000)
+            $0.leaves("bea")
+            $0.pass(10 * m - 2)
+        },
+        Story("and once, however often they come and go behind it", ["bea/c1"]) {
+            $0.comes("bea")
+            $0.writes("ann", to: "bea")
+            for _ in 0..<3 {
+                $0.leaves("bea")
+                $0.pass(11 * m)
+                $0.comes("bea")
+            }
+            $0.leaves("bea")
+            $0.restart()
+            $0.pass(60 * m)
+        },
+        Story("nor once more for one that they come back from within that time", ["bea/c1"]) {
+            $0.leaves("bea")
+            $0.writes("ann", to: "bea")
+            $0.pass(10 * m)
+            $0.comes("bea")
+            $0.leaves("bea")
+            $0.pass(60 * m)
+        },
+        Story("nor of what they wrote themselves just before they left", []) {
+            $0.leaves("ann")
+            $0.comes("bea")
+            $0.writes("ann", to: "bea")
+            $0.pass(1000)
+            $0.writes("bea", to: "ann")
+            $0.give(.threads("ann", .direct, [:]))
+            $0.leaves("bea")
+            $0.pass(5 * m)
+            $0.restart()
+            $0.pass(60 * m)
+        },
+        Story("of a room that they did not read while they were there", ["bea/r1"]) {
+            $0.comes("bea")
+            $0.speaks("ann", in: "r1", to: ["bea"])
+            $0.pass(60 * m)
+            $0.leaves("bea")
+            $0.pass(60 * m)
+            $0.comes("bea")
+            $0.leaves("bea")
+            $0.pass(60 * m)
+        },
+        Story("not of one that they read and left at once", []) {
+            $0.comes("bea")
+            $0.speaks("ann", in: "r1", to: ["bea"])
+            $0.reads("bea", "r1")
             $0.leaves("bea")
             $0.pass(60 * m)
         },
@@ -249,7 +312,7 @@ struct PushCoreTests {
         world.give(.lastOnline("bea", world.now - 600 * minute))
         world.comes("bea")
         world.writes("ann", to: "bea")
-        world.pass(minute)
+        world.pass(PushLimits.unnoticed)
         world.give(.presence("bea", isOnline: false))
         #expect(world.posted == [])
         world.give(.lastOnline("bea", world.now))
