@@ -132,6 +132,18 @@ extension Client {
         return listing.records
     }
 
+    /// Brings the own list of rooms up to date, before it is shown or observed.
+    ///
+    /// - Returns: What is to be told: why it is shown as it was.
+    func mendRooms() async -> [String] {
+        do {
+            try await rooms.mend()
+            return []
+        } catch {
+            return ["the list of rooms may be behind: \(ProgramFault(error))"]
+        }
+    }
+
     /// What an observer is told first.
     private func first<Value: Sendable>(
         _ observe: (

@@ -503,6 +503,40 @@ def test_rooms_by_commands(people):
     ]
 
 
+def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
+    people.sign_up("ann", "bea")
+    lunch = people.named("Lunch")
+    people.does("ann", "rooms", "create", lunch, "--invite", people.named("bea"))
+    people.does("ann", "send", f"#{lunch}", "one")
+    key = people.does("bea", "rooms").split()[-1]
+    owner = {"headers": {"Authorization": "Bearer owner"}}
+    members = people.server.get(f"/rooms/{key}/members.json?ns=social", **owner).json
+    uid = next(uid for uid, role in members.items() if role == "member")
+    place = f"/userRooms/{uid}/{key}.json?ns=social"
+    behind = people.server.get(place, **owner).json
+    people.does("ann", "send", f"#{lunch}", "two")
+    people.does("ann", "send", f"#{lunch}", "three")
+    right = people.server.get(place, **owner).json
+    assert (behind["lastEventText"], right["lastEventText"]) == ("one", "three")
+    assert right["unread"] == behind["unread"] + 2
+
+    # As if these two had been sent by somebody who looked at the members before Bea came.
+    def leave_behind():
+        assert people.server.put(place, behind, **owner).status == 200
+
+    leave_behind()
+    assert re.search(rf"  {right['unread']}  three\n", people.does("bea", "chats"))
+    assert people.server.get(place, **owner).json == right
+    people.does("bea", "chats")
+    assert people.server.get(place, **owner).json == right, "twice is harmless"
+    leave_behind()
+    with Pane(people, "bea") as pane:
+        pane.wait(lambda screen: re.search(rf" three +{right['unread']}\b", screen))
+        pane.press("q")
+        assert pane.ended() == 0
+    assert people.server.get(place, **owner).json == right
+
+
 def test_people_by_commands(people):
     people.sign_up("ann", "bea")
     ann, bea = people.named("ann"), people.named("bea")

@@ -31,9 +31,10 @@ struct OpenCommand: AsyncParsableCommand {
                 }
                 return try await ChatsCommand.list(client)
             }
+            let notices = await client.mendRooms()
             var first: ThreadChoice?
             if let thread { first = try await client.thread(thread) }
-            try await LiveChat(client: client).run(features, opening: first)
+            try await LiveChat(client: client).run(features, opening: first, saying: notices)
         }
     }
 }

@@ -25,6 +25,7 @@ struct ChatsCommand: AsyncParsableCommand {
     }
 
     static func list(_ client: Client) async throws {
+        for warning in await client.mendRooms() { Output.warn(warning) }
         let chats = try await client.myChats()
         let rooms = try await client.myRooms()
         let others = chats.compactMap { $0.member(beside: client.me.uid) }

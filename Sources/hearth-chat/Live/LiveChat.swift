@@ -55,7 +55,11 @@ actor LiveChat {
     }
 
     /// Shows the chat until the user leaves it.
-    func run(_ features: TerminalFeatures, opening first: ThreadChoice?) async throws {
+    func run(
+        _ features: TerminalFeatures,
+        opening first: ThreadChoice?,
+        saying notices: [String]
+    ) async throws {
         let presence = client.presence.appear { [mailbox] error in
             mailbox.put(.screen(.notice("\(error)")))
         }
@@ -64,6 +68,7 @@ actor LiveChat {
         var painter = Painter(hasColors: features.hasColors)
         mailbox.put(.terminal(.resized(terminal.size)))
         if let first { start(first) }
+        for notice in notices { mailbox.put(.screen(.notice(notice))) }
         var isOver = false
         for await _ in mailbox.rings where !isOver {
             for happening in mailbox.take() where !isOver {
