@@ -82,12 +82,17 @@ struct DirectChatTests {
         let pair = try await DirectPair(server)
         let eve = try await Chatter(server, "eve")
         let errors = Recorder<ServiceError>()
-        _ = eve.users.observeChats(
+        let observation = eve.users.observeChats(
             for: pair.ann.uid,
             with: { _ in Issue.record("Eve sees chats") },
             withCancel: { errors.record($0) },
         )
-        #expect(try await errors.wait(count: 1) == [.refused("see the chats of another")])
+        defer { observation.remove() }
+        try await errors.wait(count: 1)
+        // Whatever else was on its way to Eve has come when this has.
+        _ = try await eve.person.place("users/\(eve.uid)").observeSingleEvent(of: .value)
+        await eve.person.queueIsEmpty()
+        #expect(errors.values == [.refused("see the chats of another")])
     }
 
     @Test(

@@ -86,8 +86,15 @@ struct DirectFaultTests {
         let observation = chats.observeMessages(forChatKey: "c2", newest: count) {
             events.record($0)
         }
-        try await events.wait { $0.contains(.caughtUp) }
+        let told = try await events.wait { $0.contains(.caughtUp) }
         observation.remove()
+        var held = MessageList()
+        for event in told { held.apply(event) }
+        // Behind the good ones are three whose time is none or too late. Where one that has none is the oldest of the newest,
+        // it says nothing about where to begin: all are told of.
+        let newest = count == 5 ? ["good 1", "good 2"] : ["good 0", "good 1", "good 2"]
+        #expect(held.messages.map(\.content) == newest)
+        #expect(held.faults.count == (count == 5 ? 3 : faultCount))
     }
 
     @Test("a message that becomes none goes, is reported, and comes back with sense")
