@@ -23,14 +23,17 @@ final class SendQueue: Sendable {
         Task {
             // Those who were nobody's chat when the first text was typed, and are one's by now.
             var started: [String: DirectChat] = [:]
+            // Of what was not sent to rooms: once more is the same event, which is there once whatever became of it.
+            var keys: [Int: String] = [:]
             for await item in stream {
                 do {
-                    if let chat = try await Self.send(item, client, &started) {
+                    if let chat = try await Self.send(item, client, &started, &keys) {
                         let other = chat.member(beside: client.me.uid)
                         if let person = other.flatMap({ item.list.people[$0] }) {
                             mailbox.put(.started(chat, with: person))
                         }
                     }
+                    keys[item.number] = nil
                     mailbox.put(.screen(.sent(item.id, number: item.number)))
                 } catch {
                     let why = "\(ProgramFault(error))"
@@ -48,12 +51,15 @@ final class SendQueue: Sendable {
     private static func send(
         _ item: Item,
         _ client: Client,
-        _ started: inout [String: DirectChat]
+        _ started: inout [String: DirectChat],
+        _ keys: inout [Int: String]
     ) async throws -> DirectChat? {
         switch item.id {
         case .room(let key):
+            let event = try keys[item.number] ?? client.rooms.newEventKey(in: key)
+            keys[item.number] = event
             try await naming("send to this room") {
-                try await client.rooms.send(text: item.text, to: key)
+                try await client.rooms.send(text: item.text, key: event, to: key)
             }
         case .direct(let key):
             guard let chat = try await client.chats.show(forChatKey: key) else {
