@@ -15,6 +15,8 @@ struct Conversation: Equatable, Sendable {
     var isComplete = false
     /// Whether all that was there at first has come.
     var isCaughtUp = false
+    /// Whether that takes long.
+    var isLate = false
     /// Accounts that are typing.
     var typing: [String] = []
     var attendance: Attendance?
@@ -22,6 +24,9 @@ struct Conversation: Equatable, Sendable {
     var readKey: String?
 
     init(id: ThreadID) { self.id = id }
+
+    /// Whether entries are shown: those that trickle in at first would be seen to move.
+    var isShown: Bool { isCaughtUp || isLate }
 
     /// Takes an entry, or another state of one, to its place.
     ///

@@ -19,7 +19,7 @@ struct ConversationLines {
     func lines(_ conversation: Conversation) -> [Line] {
         var lines: [Line] = [top(conversation)]
         let groups = EventGroup.grouped(
-            conversation.entries,
+            conversation.isShown ? conversation.entries : [],
             calendar: Calendar(identifier: .gregorian),
             timeZone: timeZone,
             now: now
@@ -35,7 +35,7 @@ struct ConversationLines {
                 last = entry
             }
         }
-        let unseen = conversation.unseen
+        let unseen = conversation.isShown ? conversation.unseen : conversation.outgoing
         if !unseen.isEmpty, groups.last?.speaker != me { lines.append(heading(me, nil)) }
         for item in unseen { lines += self.lines(item) }
         return lines

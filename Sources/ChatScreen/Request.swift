@@ -15,6 +15,8 @@ package enum Event: Sendable {
     case removed(ThreadID, key: String)
     /// All that was there at first has come.
     case caughtUp(ThreadID, isComplete: Bool)
+    /// It has not come for so long that a part of it is better than nothing.
+    case loadingLasts(ThreadID)
     /// A page of older ones has come.
     case older(ThreadID, [Entry], isComplete: Bool)
     /// Older ones did not come.

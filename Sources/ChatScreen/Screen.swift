@@ -76,8 +76,9 @@ package struct Screen: Sendable {
         case .notice(let text): notice = text
         case .sent(let id, let number): settle(id, number, nil)
         case .refused(let id, let number, let why): settle(id, number, why)
-        case .entry(let id, _), .removed(let id, _), .caughtUp(let id, _), .older(let id, _, _),
-            .olderFailed(let id), .typing(let id, _), .attendance(let id, _), .lost(let id, _):
+        case .entry(let id, _), .removed(let id, _), .caughtUp(let id, _), .loadingLasts(let id),
+            .older(let id, _, _), .olderFailed(let id), .typing(let id, _), .attendance(let id, _),
+            .lost(let id, _):
             guard openThread == id else { return [] }
             return applyToOpen(event)
         }
@@ -97,6 +98,7 @@ package struct Screen: Sendable {
         case .caughtUp(_, let isComplete):
             conversation?.isCaughtUp = true
             conversation?.isComplete = isComplete
+        case .loadingLasts: conversation?.isLate = true
         case .older(_, let entries, let isComplete):
             for entry in entries { _ = conversation?.put(entry) }
             conversation?.isLoading = false

@@ -137,6 +137,7 @@ struct FrameTests {
         var play = Play(columns: 60, rows: 10)
         play.press(.enter)
         play.tell(.entry(.direct("c1"), Play.said("a\u{1B}[2Jb\u{9B}c\u{202E}d", minute: 0)))
+        play.tell(.caughtUp(.direct("c1"), isComplete: true))
         play.tell(.names(["u-bea": "b\u{7}ea\n"]))
         play.tell(.notice("\u{1B}]0;title\u{7}"))
         let bytes = play.screen.frame().lines.map(\.text).joined()

@@ -96,6 +96,48 @@ struct ScreenTests {
         #expect(play.text.contains("the beginning"))
     }
 
+    static let one = Event.entry(.direct("c1"), Play.said("one", minute: 1))
+    static let two = Event.entry(.direct("c1"), Play.said("two", "u-ann", minute: 2, key: "own"))
+    static let whole = Event.caughtUp(.direct("c1"), isComplete: true)
+    static let late = Event.loadingLasts(.direct("c1"))
+    static let openings: [([Event], isLoading: Bool, entries: [String])] = [
+        ([], true, []), ([one], true, []), ([one, two], true, []), ([late], true, []),
+        ([two, one, whole], false, ["one", "two"]), ([whole], false, []),
+        ([two, late], true, ["two"]), ([late, two, one], true, ["one", "two"]),
+        ([two, late, one, whole], false, ["one", "two"]),
+        ([whole, late, one], false, ["one"]),
+        ([one, .loadingLasts(.room("r1"))], true, []),
+    ]
+
+    @Test("a thread is seen as a whole, or as what there is if loading lasts", arguments: openings)
+    func opening(events: [Event], isLoading: Bool, entries: [String]) {
+        var play = Play(columns: 60, rows: 20)
+        play.press(.enter)
+        for event in events { play.tell(event) }
+        #expect(play.lines.contains { $0.contains("loading …") } == isLoading)
+        #expect(
+            play.lines.filter { $0.hasPrefix("  ") }.compactMap { line in
+                let text = line.drop { $0 == " " }
+                return ["one", "two"].first { text == $0 }
+            } == entries
+        )
+    }
+
+    @Test("what is said while a thread is loading is seen, once")
+    func saidEarly() {
+        var play = Play(columns: 60, rows: 20)
+        play.press(.enter)
+        play.type("two")
+        play.press(.enter)
+        #expect(play.lines.filter { $0.hasPrefix("  two") } == ["  two …"])
+        play.tell(Self.two)
+        #expect(play.lines.filter { $0.hasPrefix("  two") } == ["  two …"])
+        play.tell(Self.whole)
+        #expect(play.lines.filter { $0.hasPrefix("  two") } == ["  two …"])
+        play.tell(.sent(c1, number: 1))
+        #expect(play.lines.filter { $0.hasPrefix("  two") } == ["  two"])
+    }
+
     @Test("entries stand in the order of their times, however they come")
     func order() {
         for entries in [[1, 2, 3], [3, 2, 1], [2, 3, 1], [3, 1, 2]] {
@@ -104,6 +146,7 @@ struct ScreenTests {
             for minute in entries {
                 play.tell(.entry(c1, Play.said("m\(minute)", minute: Double(minute))))
             }
+            play.tell(.caughtUp(c1, isComplete: true))
             let found = play.lines.filter { $0.hasPrefix("  m") }
             #expect(found == ["  m1", "  m2", "  m3"])
         }
@@ -116,6 +159,7 @@ struct ScreenTests {
         play.tell(.entry(c1, Play.said("own", "u-ann", minute: 90, key: "x")))
         play.tell(.entry(c1, Play.said("other", minute: 5)))
         play.tell(.entry(c1, Play.said("own", "u-ann", minute: 1, key: "x")))
+        play.tell(.caughtUp(c1, isComplete: true))
         #expect(play.lines.filter { $0.hasPrefix("  o") } == ["  own", "  other"])
     }
 

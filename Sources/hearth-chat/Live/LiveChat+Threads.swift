@@ -45,6 +45,9 @@ extension LiveChat {
         firstCount = 0
         isAttending = false
         let mailbox = mailbox
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.loadingPause) {
+            mailbox.put(.screen(.loadingLasts(id)))
+        }
         let lose: @Sendable (ServiceError) -> Void = { error in
             let isRefused = if case .refused = error { true } else { false }
             let why = isRefused ? "you are not in this chat any more" : "\(error)"

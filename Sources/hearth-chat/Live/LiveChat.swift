@@ -36,6 +36,8 @@ actor LiveChat {
 
     /// Entries that a thread is opened with, and of an older page.
     static let pageSize = 50
+    /// For how long nothing is shown of a thread that has not all come.
+    static let loadingPause = DispatchTimeInterval.seconds(1)
     /// For how long somebody who types nothing is still seen typing.
     static let typingPause = DispatchTimeInterval.seconds(5)
     /// For how long the program waits for the server when it ends.
