@@ -284,6 +284,32 @@ def test_a_room_with_typing_and_commands(people):
     )
 
 
+def test_what_is_typed_and_sent_at_once_leaves_nobody_typing(people):
+    people.sign_up("ann")
+    places = []
+    for name in ("one", "two"):
+        people.does("ann", "rooms", "create", people.named(name))
+        key = people.does("ann", "rooms").splitlines()[0].split()[-1]
+        places.append(f"/typing/{key}")
+    with Pane(people, "ann", "open", people.named("one"), rows=40) as pane:
+        for turn in range(5):
+            pane.wait(lambda screen: "made this room" in screen and "│ one" in screen)
+            # One read of the terminal has both keys.
+            pane.press(str(turn), "Enter")
+            pane.wait(lambda screen: re.search(rf"│   {turn} *\n", screen))
+            # What was said of the one room before has come when what is said of the other has.
+            pane.press("Escape", "Down", "Enter")
+            pane.wait("│ two")
+            pane.type("so")
+            wait_for(lambda: people.as_owner("GET", places[1]))
+            assert people.as_owner("GET", places[0]) is None
+            pane.press("C-u")
+            wait_for(lambda: people.as_owner("GET", places[1]) is None)
+            pane.press("Escape", "Up", "Enter")
+        pane.press("C-c")
+        assert pane.ended() == 0
+
+
 def test_history_comes_on_scroll_up_and_sizes_change(people):
     people.sign_up("ann", "bea")
     bea = people.named("bea")

@@ -17,9 +17,10 @@ extension LiveChat {
         case .send(let id, let text, let number):
             sending.put(SendQueue.Item(id: id, text: text, number: number, list: list))
         case .markRead(let id, let entry): markRead(id, entry)
-        case .typing(.room(let key), let isTyping): isTyping ? startTyping(key) : stopTyping()
-        // Rooms alone have a place for it.
-        case .typing(.direct, _), .typing(.person, _): break
+        case .typing(.room(let key), let isTyping), .typing(.direct(let key), let isTyping):
+            isTyping ? startTyping(key) : stopTyping()
+        // There is no chat yet.
+        case .typing(.person, _): break
         case .startChat(let text): attempt { try await $0.startChat(text) }
         case .makeRoom(let name): attempt { try await $0.makeRoom(name) }
         case .joinRoom(let name): attempt { try await $0.joinRoom(name) }
@@ -61,7 +62,8 @@ extension LiveChat {
                     newest: UInt(Self.pageSize),
                     with: { mailbox.put(.message(key, $0)) },
                     withCancel: lose
-                )
+                ),
+                observeTyping(key, id),
             ]
             attendOpenChat()
         case .room(let key):
@@ -72,17 +74,21 @@ extension LiveChat {
                     with: { mailbox.put(.event(key, $0)) },
                     withCancel: lose
                 ),
-                client.rooms.observeTyping(
-                    in: key,
-                    with: { mailbox.put(.screen(.typing(id, $0))) },
-                    // Whoever sees no events is told of that.
-                    withCancel: { _ in }
-                ),
+                observeTyping(key, id),
             ]
         case .person(let uid):
             attend(uid, id)
             mailbox.put(.screen(.caughtUp(id, isComplete: true)))
         }
+    }
+
+    private func observeTyping(_ key: String, _ id: ThreadID) -> Observation {
+        client.rooms.observeTyping(
+            in: key,
+            with: { [mailbox] in mailbox.put(.screen(.typing(id, $0))) },
+            // Whoever sees no entries is told of that.
+            withCancel: { _ in }
+        )
     }
 
     /// Observes whether the other of the open chat is there, once it is known who that is.
@@ -184,22 +190,22 @@ extension LiveChat {
         }
     }
 
-    private func startTyping(_ room: String) {
+    private func startTyping(_ thread: String) {
         typingKey += 1
         let key = typingKey
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.typingPause) { [mailbox] in
             mailbox.put(.typingPaused(key))
         }
-        guard typingRoom != room else { return }
+        guard typingThread != thread else { return }
         stopTyping()
-        typingRoom = room
-        attempt { try await $0.client.rooms.startTyping(in: room) }
+        typingThread = thread
+        typing.start(in: thread)
     }
 
     func stopTyping() {
-        guard let room = typingRoom else { return }
-        typingRoom = nil
-        client.rooms.stopTyping(in: room)
+        guard let thread = typingThread else { return }
+        typingThread = nil
+        typing.stop(in: thread)
     }
 }
 

@@ -11,6 +11,7 @@ actor LiveChat {
     let mailbox = Mailbox()
     let marks: ReadMarks
     let sending: SendQueue
+    let typing: TypingQueue
 
     var screen: Screen
     var chats: [DirectChat]?
@@ -30,8 +31,8 @@ actor LiveChat {
     var isAttending = false
     /// Entries of the open thread that came before it was caught up, and what is none.
     var firstCount = 0
-    /// The room in which the user is seen typing, and the number of the last key there.
-    var typingRoom: String?
+    /// The room or chat in which the user is seen typing, and the number of the last key there.
+    var typingThread: String?
     var typingKey = 0
 
     /// Entries that a thread is opened with, and of an older page.
@@ -48,6 +49,7 @@ actor LiveChat {
         marks = ReadMarks(folder: client.session.folder)
         list = ThreadList(me: client.me, people: [client.me.uid: client.me])
         sending = SendQueue(client, mailbox)
+        typing = TypingQueue(client, mailbox)
         screen = Screen(
             uid: client.me.uid,
             username: client.me.username,
