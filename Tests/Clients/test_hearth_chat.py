@@ -284,6 +284,38 @@ def test_a_room_with_typing_and_commands(people):
     )
 
 
+def test_typing_in_a_direct_chat(people):
+    people.sign_up("ann", "bea")
+    ann, bea = people.named("ann"), people.named("bea")
+    people.does("ann", "send", bea, "hello")
+    with Pane(people, "ann", "open", bea) as one, Pane(people, "bea", "open", ann) as two:
+        for pane in (one, two):
+            pane.wait("│   hello")
+        one.type("how")
+        two.wait(f"{ann} is typing …")
+        two.wait_without("is typing")
+        one.type(" are you?")
+        two.wait(f"{ann} is typing …")
+        one.press("Enter")
+        two.wait("│   how are you?")
+        two.wait_without("is typing")
+        two.type("so")
+        one.wait(f"{bea} is typing …")
+        os.kill(two.process, signal.SIGKILL)
+        one.wait_without("is typing")
+
+        # Whoever is blocked is not seen typing, and hears of that when they say something.
+        people.does("bea", "block", ann)
+        one.type("why?")
+        one.wait("> why?")
+        one.press("Enter")
+        screen = one.wait("✗ not sent:")
+        assert screen.count("the rules do not allow") == 1, screen
+        one.press("C-c")
+        assert one.ended() == 0
+    people.does("bea", "unblock", ann)
+
+
 def test_what_is_typed_and_sent_at_once_leaves_nobody_typing(people):
     people.sign_up("ann")
     places = []
