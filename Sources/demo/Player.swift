@@ -35,5 +35,7 @@ struct Player: Sendable {
         uid = user.uid
         database = Database.database(app: app)
         database.callbackQueue = queue
+        // Machines that play this as a test are crowded.
+        database.setReadTimeout(milliseconds: 300_000)
     }
 }

@@ -10,7 +10,7 @@ import Webhooks
 @testable import PushWorker
 
 /// Real services, real accounts, a real webhook; only the worker's clock is the test's.
-@Suite("PushWorker", .timeLimit(.minutes(5)))
+@Suite("PushWorker", .timeLimit(.minutes(15)))
 struct PushWorkerTests {
     private static let secret = [UInt8]("an operator's secret of 34 letters.".utf8)
 
