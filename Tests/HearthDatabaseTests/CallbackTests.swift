@@ -173,6 +173,27 @@ struct CallbackTests {
         #expect(cancelled == .closed)
     }
 
+    @Test("of observers that are added while the app is deleted say so once")
+    func observedAsDeleted() async throws {
+        let world = try FakeWorld()
+        let queue = Self.queue("mine")
+        world.database.callbackQueue = queue
+        let notes = Notes()
+        let sync = world.database.sync
+        // The observer is known when the database is closed, and begins behind that.
+        sync.queue.suspend()
+        sync.close()
+        world.root.child("a").observe(.value) { _ in
+            notes.add("value")
+        } withCancel: { error in
+            notes.add("\(error as? DatabaseError == .closed)")
+        }
+        sync.queue.resume()
+        sync.drain()
+        queue.sync {}
+        #expect(notes.all == ["true"])
+    }
+
     @Test("may change what belongs to the main actor")
     @MainActor
     func mainActor() async throws {

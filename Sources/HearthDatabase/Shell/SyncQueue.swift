@@ -101,9 +101,9 @@ extension SyncQueue {
         observers.withLock { $0.insert(entry) }
         let observer = Observer(id: entry.id, target: entry.place.target, kinds: entry.kinds)
         queue.async {
-            if self.state.isClosed { return self.end(entry) }
-            // Removed before it began: nobody is to hear of it.
+            // Removed before it began, or told with all others that the database was closed.
             guard self.observers.withLock({ $0[entry.id] != nil }) else { return }
+            if self.state.isClosed { return self.end(entry) }
             self.take(.call(.observe(observer)))
         }
     }
