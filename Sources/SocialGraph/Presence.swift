@@ -10,8 +10,10 @@ import Synchronization
 public final class Presence: Sendable {
     private struct State {
         var observation: Observation?
-        /// The entry of the newest connection.
+        /// The entry of this connection; nil without one.
         var session: DatabaseReference?
+        /// Whether the server has answered it. Until then a client that loses its connection sends it once more.
+        var isAnswered = false
         var isConnected = false
         var isOver = false
         /// What else goes with a connection, by path.
@@ -40,27 +42,36 @@ public final class Presence: Sendable {
             state.withLock { state in
                 guard !state.isOver else { return }
                 state.isConnected = isConnected
+                takeBack(&state)
                 if isConnected { enter(&state) }
             }
         }
         state.withLock { $0.observation = Observation(place, handle) }
     }
 
-    /// Says to the server of a new connection what this one is, and what to do when it ends: in this order, so that
+    /// Ends what is left of the connection before.
+    ///
+    /// The server has taken the entry away, unless that was on its way still: then it comes with the next connection,
+    /// which does not end it. So what takes it away is sent right behind it, before anybody is asked.
+    private func takeBack(_ state: inout State) {
+        if let session = state.session, !state.isAnswered { session.removeValue { _, _ in } }
+        state.session = nil
+    }
+
+    /// Says to the server of a new connection what to do when it ends, and then what is there: in this order, so that
     /// nothing is there that nobody would take away.
     private func enter(_ state: inout State) {
-        let sessions = database.reference(withPath: PersonTree.presence(uid))
-        let session = sessions.childByAutoId()
+        let session = database.reference(withPath: PersonTree.presence(uid)).childByAutoId()
         session.onDisconnectRemoveValue()
         lastOnline.onDisconnectSetValue(ServerValue.timestamp())
         for place in state.places.values { place.onDisconnectRemoveValue() }
-        var update: [String: Any] = [
-            session.key ?? "": ["online": true, "at": ServerValue.timestamp()] as [String: Any]
-        ]
-        // The entry before may have been on its way when its connection was lost, and come with this one.
-        if let old = state.session?.key { update[old] = NSNull() }
         state.session = session
-        sessions.updateChildValues(update) { [report] error, _ in
+        state.isAnswered = false
+        let entry: [String: Any] = ["online": true, "at": ServerValue.timestamp()]
+        session.setValue(entry) { [self] error, _ in
+            self.state.withLock { state in
+                if state.session?.key == session.key { state.isAnswered = true }
+            }
             guard let error else { return }
             report?(ServiceError(error, purpose: "say that you are there"))
         }
@@ -89,29 +100,26 @@ public final class Presence: Sendable {
 
     /// Says that the user is gone, as the end of the connection would, and returns when the server has it.
     ///
-    /// Without a connection the server has seen that already, and this returns at once.
+    /// Whoever comes back calls `appear` after that. Without a connection the server has seen that already, and this
+    /// returns at once.
     /// - Throws: `ServiceError`.
     public func disappear() async throws {
-        let (session, places, isConnected) = state.withLock { state in
+        let (session, places) = state.withLock { state in
             state.isOver = true
             state.observation?.remove()
             let places = state.places.keys.sorted().compactMap { state.places[$0] }
             defer { state.session = nil }
-            return (state.session, places, state.isConnected)
+            return (state.session, places)
         }
         guard let session else { return }
-        guard isConnected else {
-            // The entry may still be on its way.
-            session.removeValue { _, _ in }
-            return
-        }
-        for place in [session, lastOnline] + places {
-            place.cancelDisconnectOperations(completionBlock: nil)
-        }
         var update: [String: Any] = [
             session.placeName: NSNull(), lastOnline.placeName: ServerValue.timestamp(),
         ]
         for place in places { update[place.placeName] = NSNull() }
         try await database.update(update, to: "say that you are gone")
+        // Not before: should the connection end first, it is its end that says so.
+        for place in [session, lastOnline] + places {
+            place.cancelDisconnectOperations(completionBlock: nil)
+        }
     }
 }
