@@ -1,10 +1,13 @@
 public import HearthDatabase
 
-/// An observer that is at work.
+/// An observer that is at work, or several that tell of one thing.
 public struct Observation: Sendable {
     /// What `removeObserver(withHandle:)` of `query` takes.
+    ///
+    /// That ends an observation of a single place, of chats or of followers say. Of one that has several observers, of
+    /// messages or of events say, it ends one part, and the others go on: `remove()` ends any.
     public let handle: DatabaseHandle
-    /// What is observed; of several places the first.
+    /// What `handle` observes; of several places one.
     public let query: DatabaseQuery
     /// The observers of the other places.
     private let others: [Observation]

@@ -148,6 +148,40 @@ struct PeopleTests {
         await #expect(throws: ServiceError.self) { try await ann.search.find(" ", in: .name) }
     }
 
+    @Test("an observation ends by its handle too, one of several in that part alone")
+    func handles() async throws {
+        let ann = try await server.quickMember("ann")
+        let bea = try await server.quickMember("bea")
+        let byHandle = Recorder<[String]>()
+        let lasting = Recorder<[String]>()
+        let ended = ann.graph.observeFollowing { byHandle.record($0) }
+        let other = ann.graph.observeFollowing { lasting.record($0) }
+        try await byHandle.wait { $0.last == [] }
+        ended.query.removeObserver(withHandle: ended.handle)
+        let parts = Recorder<String>()
+        let session = bea.place("presence/\(bea.uid)/s")
+        let seen = ann.place("presence/\(bea.uid)")
+        let time = ann.place("lastOnline/\(bea.uid)")
+        let both = Observation(
+            seen,
+            seen.observe(.value) { parts.record($0.exists() ? "there" : "away") },
+            and: [Observation(time, time.observe(.value) { _ in parts.record("time") })]
+        )
+        try await parts.wait { Set($0) == ["away", "time"] }
+        both.query.removeObserver(withHandle: both.handle)
+        try await session.setValue(["online": true, "at": ServerValue.timestamp()])
+        try await bea.place("lastOnline/\(bea.uid)").setValue(ServerValue.timestamp())
+        try await parts.wait { $0.filter { $0 == "time" }.count == 2 }
+        both.remove()
+        try await bea.place("lastOnline/\(bea.uid)").setValue(ServerValue.timestamp())
+        try await ann.graph.follow(bea.uid)
+        try await lasting.wait { $0.last == [bea.uid] }
+        try await ann.isAnswered()
+        #expect(byHandle.values == [[]])
+        #expect(parts.values.sorted() == ["away", "time", "time"])
+        other.remove()
+    }
+
     @Test("observers that the rules do not allow are told so once, and then nothing")
     func cancelled() async throws {
         let stranger = try server.stranger()
@@ -169,6 +203,12 @@ struct PeopleTests {
             ),
         ]
         try await errors.wait(count: 3)
+        // Behind whatever is still to be told: of another answer of the server, and of another connection.
+        try await stranger.isAnswered()
+        stranger.database.goOffline()
+        stranger.database.goOnline()
+        try await stranger.isAnswered()
+        #expect(errors.values.count == 3)
         #expect(
             Set(errors.values.map(\.description)) == [
                 "the rules do not allow to see whom they follow",

@@ -1,3 +1,4 @@
+import Dispatch
 import HearthDatabase
 import ServiceSupport
 import SocialGraph
@@ -9,4 +10,21 @@ extension Person {
     var presence: PresenceService { PresenceService(database: database, uid: uid) }
     var profiles: ProfileService { ProfileService(database: database, uid: uid) }
     var search: SearchService { SearchService(database: database, uid: uid) }
+
+    /// Returns behind all that the server has said before it answers one more question, and that was told of it.
+    func isAnswered() async throws {
+        do {
+            _ = try await place("lastOnline/\(uid.isEmpty ? "nobody" : uid)").getData()
+        } catch DatabaseError.permissionDenied {
+            // An answer too.
+        }
+        await queueIsEmpty()
+    }
+
+    /// Returns behind all that waits to be told.
+    func queueIsEmpty() async {
+        await withCheckedContinuation { continuation in
+            database.callbackQueue.async { continuation.resume() }
+        }
+    }
 }

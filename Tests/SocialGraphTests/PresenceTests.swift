@@ -105,13 +105,21 @@ struct PresenceTests {
         let service = PresenceService(database: stranger.database, uid: "nobody")
         let presence = service.appear { errors.record($0) }
         try await errors.wait(count: 1)
+        try await stranger.isAnswered()
         #expect(errors.values == [.refused("say that you are there")])
         let cancels = Recorder<ServiceError>()
         let observation = service.observe("ann", with: { _ in }, withCancel: { cancels.record($0) })
         try await cancels.wait(count: 1)
-        _ = try? await stranger.place("users").getData()
+        try await stranger.isAnswered()
         #expect(cancels.values == [.refused("see whether ann is there")])
         observation.remove()
+        // One more for the entry of one more connection.
+        stranger.database.goOffline()
+        stranger.database.goOnline()
+        try await errors.wait(count: 2)
+        try await stranger.isAnswered()
+        #expect(errors.values == Array(repeating: .refused("say that you are there"), count: 2))
+        #expect(cancels.values.count == 1)
         _ = presence
     }
 }
