@@ -19,6 +19,10 @@ public struct SearchService: Sendable {
         self.uid = uid
     }
 
+    /// Entries of the index that one search reads at the most, unless it is asked for more people: whoever has so many
+    /// accounts put under one beginning can still hide others.
+    static let longestRead = 500
+
     /// The people who are found by a beginning, in the order of their accounts, `limit` of them at the most.
     ///
     /// - Throws: `ServiceError`: `invalid` when the beginning is too short.
@@ -26,6 +30,16 @@ public struct SearchService: Sendable {
         _ beginning: String,
         in field: SearchField,
         limit: Int = 50,
+    ) async throws -> Listing<UserProfile> {
+        try await find(beginning, in: field, limit: limit, reading: max(limit, Self.longestRead))
+    }
+
+    /// As above, with a number of entries that are read at the most.
+    package func find(
+        _ beginning: String,
+        in field: SearchField,
+        limit: Int,
+        reading longest: Int,
     ) async throws -> Listing<UserProfile> {
         guard let prefix = SearchPrefixes.key(for: beginning, in: field) else {
             let count = field.shortestPrefix
@@ -37,21 +51,20 @@ public struct SearchService: Sendable {
         guard limit > 0 else {
             throw ServiceError.invalid(field: "limit", why: "it is not positive")
         }
-        var listing = try await people(
+        return try await people(
             under: prefix,
             in: field,
-            limit: UInt(limit),
+            limit: limit,
+            reading: longest,
             purpose: "search for \(beginning)",
-        )
-        switch field {
-        case .name:
-            // Entries may be older than a name, and prefixes shorter than what was asked for.
-            listing.records.removeAll { profile in
-                !profile.names.contains { SearchPrefixes.matches($0, beginning, in: field) }
+        ) { profile in
+            switch field {
+            case .name:
+                // Entries may be older than a name, and prefixes shorter than what was asked for.
+                profile.names.contains { SearchPrefixes.matches($0, beginning, in: field) }
+            case .email, .phone: true
             }
-        case .email, .phone: break
         }
-        return listing
     }
 
     /// The people who are found by a whole e-mail address, up to two of them: nobody proves an address to the index.
@@ -65,20 +78,40 @@ public struct SearchService: Sendable {
             under: key,
             in: .email,
             limit: 2,
+            reading: Self.longestRead,
             purpose: "look for the address \(email)",
         )
     }
 
+    /// Anybody puts themselves under any prefix, so it is read on until there are enough whom it fits.
     private func people(
         under prefix: String,
         in field: SearchField,
-        limit: UInt,
+        limit: Int,
+        reading longest: Int,
         purpose: String,
+        where fits: (UserProfile) -> Bool = { _ in true },
     ) async throws -> Listing<UserProfile> {
-        let query = database.reference(withPath: "searchIndex/\(field.rawValue)").child(prefix)
-            .queryOrderedByKey().queryLimited(toFirst: limit)
-        let uids = try await ServiceError.naming(purpose) { try await query.getData().keys }
-        return try await UserService(database: database, uid: uid).profiles(of: uids)
+        let users = UserService(database: database, uid: uid)
+        let entries = database.reference(withPath: "searchIndex/\(field.rawValue)").child(prefix)
+            .queryOrderedByKey()
+        var listing = Listing<UserProfile>()
+        var query = entries
+        var left = longest
+        while left > 0 {
+            let count = min(limit, left)
+            let page = query.queryLimited(toFirst: UInt(count))
+            let uids = try await ServiceError.naming(purpose) { try await page.getData().keys }
+            let people = try await users.profiles(of: uids)
+            listing.records += people.records.filter(fits)
+            listing.faults += people.faults
+            guard listing.records.count < limit, uids.count == count, let last = uids.last
+            else { break }
+            query = entries.queryStarting(afterValue: last)
+            left -= count
+        }
+        listing.records = Array(listing.records.prefix(limit))
+        return listing
     }
 
     /// Lets the user be found by a text and its beginnings, in one update.

@@ -148,6 +148,32 @@ struct PeopleTests {
         await #expect(throws: ServiceError.self) { try await ann.search.find(" ", in: .name) }
     }
 
+    @Test("who is under a name that is not theirs hides nobody who has it")
+    func squatters() async throws {
+        var people: [Person] = []
+        for _ in 0..<7 { people.append(try await server.quickMember("squat")) }
+        // By account, as a search reads.
+        people.sort { $0.uid < $1.uid }
+        let ann = people.removeLast()
+        let other = people.removeLast()
+        let name = "Quirina \(ann.username)"
+        for person in [other, ann] {
+            let profile = UserProfile(uid: person.uid, username: person.username, name: name)
+            try await person.users.save(profile)
+        }
+        for person in people { try await person.search.index(name, in: .name) }
+        let found = try await other.search.find(name, in: .name, limit: 2)
+        #expect(found.records.map(\.uid) == [other.uid, ann.uid])
+        #expect(
+            try await ann.search.find(name, in: .name, limit: 1).records.map(\.uid) == [other.uid]
+        )
+        // A search ends, however many have put themselves there.
+        let five = try await ann.search.find(name, in: .name, limit: 1, reading: 5)
+        #expect(five.records.isEmpty)
+        let six = try await ann.search.find(name, in: .name, limit: 4, reading: 6)
+        #expect(six.records.map(\.uid) == [other.uid])
+    }
+
     @Test("an observation ends by its handle too, one of several in that part alone")
     func handles() async throws {
         let ann = try await server.quickMember("ann")
