@@ -139,6 +139,75 @@ struct PushWorkerTests {
         let worker = try worker(account, webhook, .system)
         await #expect(throws: PushFault.self) { try await worker.run() }
     }
+
+    @Test("the claim opens what a worker needs, and nothing else")
+    func allowed() async throws {
+        let server = try ServiceServer(rules: "social")
+        let ann = try await Member("ann", server)
+        let bea = try await Member("bea", server, followedBy: ann)
+        let chat = try await ann.chats.create(from: "hi", with: bea.profile)
+        let room = try await RoomService(database: ann.person.database, me: ann.profile)
+            .create(name: "Tea", type: .private, inviting: [bea.profile.uid])
+        let worker = try await account(server)
+        let needed = ["chats", "userRooms", "mutes", "presence", "lastOnline", "pushed"]
+        for path in needed {
+            #expect(try await canRead(worker, path), "\(path)")
+            #expect(try await !canRead(bea.person, path), "\(path)")
+        }
+        let others = [
+            "messages/\(chat.key)", "roomEvents/\(room)", "rooms/\(room)",
+            "private/\(bea.person.uid)", "blocks/\(bea.person.uid)", "users", "rooms", "messages",
+            "private", "searchIndex",
+        ]
+        for path in others { #expect(try await !canRead(worker, path), "\(path)") }
+
+        let push: [String: Any] = [
+            "id": "push_1", "at": 1, "claimedAt": ServerValue.timestamp(), "state": "sending",
+            "body": "{}",
+        ]
+        let place = "pushed/\(bea.person.uid)/\(chat.key)"
+        for person in [ann.person, bea.person] {
+            #expect(try await !canWrite(person, [place: push]))
+        }
+        let bad: [(String, Any)] = [
+            ("state", "lost"), ("claimedAt", 1), ("at", "now"), ("more", true), ("id", ""),
+        ]
+        for (field, value) in bad {
+            var wrong = push
+            wrong[field] = value
+            #expect(try await !canWrite(worker, [place: wrong]), "\(field)")
+        }
+        #expect(try await !canWrite(worker, ["pushed/\(bea.person.uid)/no-chat": push]))
+        #expect(try await canWrite(worker, [place: push]))
+        #expect(try await !canRead(bea.person, place))
+        #expect(try await !canWrite(bea.person, [place: NSNull()]))
+        // What it may read it may not write.
+        for path in ["mutes/\(bea.person.uid)/\(chat.key)", "blocks/\(bea.person.uid)/x"] {
+            #expect(try await !canWrite(worker, [path: true]), "\(path)")
+        }
+        let unread = "userRooms/\(bea.person.uid)/\(room)/unread"
+        #expect(try await !canWrite(worker, [unread: 0]))
+        #expect(
+            try await !canWrite(worker, ["lastOnline/\(bea.person.uid)": ServerValue.timestamp()])
+        )
+    }
+
+    private func isAllowed(_ operation: () async throws -> Void) async throws -> Bool {
+        do {
+            try await operation()
+            return true
+        } catch DatabaseError.permissionDenied {
+            return false
+        }
+    }
+
+    private func canRead(_ person: Person, _ path: String) async throws -> Bool {
+        try await isAllowed { _ = try await person.place(path).getData() }
+    }
+
+    private func canWrite(_ person: Person, _ update: [String: Any]) async throws -> Bool {
+        try await isAllowed { try await person.database.reference().updateChildValues(update) }
+    }
 }
 
 extension DatabaseReference {

@@ -101,6 +101,23 @@ struct PeopleRulesTests {
         #expect(try await canWrite(bea, change))
         #expect(try await !canWrite(bea, ["profiles/\(bea.uid)": ["username": free, "name": "B"]]))
         #expect(try await canWrite(bea, ["profiles/\(bea.uid)": ["username": other, "name": "B"]]))
+        // Whoever goes gives the name back, and all that shows it goes with it.
+        var going: [String: Any] = ["users/\(bea.uid)": NSNull()]
+        #expect(try await !canWrite(bea, going))
+        going["usernames/\(other)"] = NSNull()
+        #expect(try await !canWrite(bea, going))
+        going["profiles/\(bea.uid)"] = NSNull()
+        #expect(try await !canWrite(ann, going))
+        #expect(try await canWrite(bea, going))
+        #expect(try await canWrite(ann, claimInstead(ann, of: ann.username, other)))
+    }
+
+    /// The update that changes a username, for somebody with a kit's profile.
+    private func claimInstead(_ person: Person, of old: String, _ new: String) -> [String: Any] {
+        [
+            "users/\(person.uid)/username": new, "profiles/\(person.uid)/username": new,
+            "usernames/\(old.lowercased())": NSNull(), "usernames/\(new.lowercased())": person.uid,
+        ]
     }
 
     @Test("an edge has both of its halves, by its follower, and ends by either of the two")
