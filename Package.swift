@@ -412,6 +412,14 @@ let package = Package(
         ),
         tests(of: "Terminal"),
         tests(of: "ChatScreen", "Chat", "SocialGraph", "Terminal"),
+        tests(
+            of: "ServiceCommand",
+            "HearthCore",
+            "HearthDatabase",
+            "Records",
+            "Files",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")
+        ),
         // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
         .testTarget(
             name: "TutorialTests",
