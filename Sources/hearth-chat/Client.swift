@@ -132,6 +132,17 @@ extension Client {
         return listing.records
     }
 
+    /// Invites somebody to a room; harmless when they are there already.
+    func invite(_ person: UserProfile, to room: String, named name: String) async throws {
+        do {
+            try await naming("invite \(person.username) to \(name)") {
+                try await rooms.invite(person.uid, to: room)
+            }
+        } catch ServiceError.taken {
+            // Their place in it is theirs.
+        }
+    }
+
     /// Brings the own list of rooms up to date, before it is shown or observed.
     ///
     /// - Returns: What is to be told: why it is shown as it was.

@@ -598,6 +598,8 @@ def test_rooms_by_commands(people):
         ann, "owner", bea, "member", cid, "member",
     ]
     people.does("cid", "send", f"#{lunch}", "soup")
+    # Whoever is there already is there.
+    assert people.does("ann", "rooms", "invite", lunch, cid) == f"{cid} is in #{lunch}\n"
     assert "the rules do not allow" in people.fails("bea", "rooms", "rename", lunch, "x")
     people.does("ann", "rooms", "role", lunch, bea, "admin")
     people.does("bea", "rooms", "remove", lunch, cid)

@@ -239,9 +239,7 @@ struct InviteCommand: AsyncParsableCommand {
             let room = try await client.myRoom(place.room)
             for text in people {
                 let person = try await client.person(text)
-                try await naming("invite \(person.username) to #\(room.name)") {
-                    try await client.rooms.invite(person.uid, to: room.key)
-                }
+                try await client.invite(person, to: room.key, named: "#\(room.name)")
                 try Output.print("\(Output.line(person.username)) is in #\(Output.line(room.name))")
             }
         }

@@ -100,9 +100,7 @@ extension LiveChat {
         switch command {
         case .invite(let text):
             let person = try await client.person(text)
-            try await naming("invite \(person.username)") {
-                try await rooms.invite(person.uid, to: room)
-            }
+            try await client.invite(person, to: room, named: "this room")
         case .remove(let text):
             let person = try await client.person(text)
             try await naming("put \(person.username) out") {
