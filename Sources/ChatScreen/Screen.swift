@@ -57,6 +57,16 @@ package struct Screen: Sendable {
         self.timeZone = timeZone
     }
 
+    /// What was said and is still on its way, in the order in which it was, and what its threads are called.
+    package var unsent: [(title: String, text: String)] {
+        var threads = outgoing
+        if let conversation { threads[conversation.id, default: []] += conversation.outgoing }
+        let items = threads.flatMap { id, items in
+            items.filter { $0.state == .pending }.map { (id, $0) }
+        }
+        return items.sorted { $0.1.number < $1.1.number }.map { (title(of: $0), $1.text) }
+    }
+
     /// The thread that is open.
     package var openThread: ThreadID? { conversation?.id }
 
@@ -215,7 +225,11 @@ extension Screen {
     }
 
     /// What the open thread is called.
-    var title: String {
-        rows.first { $0.id == openThread }?.title ?? openTitle
+    var title: String { openThread.map { title(of: $0) } ?? openTitle }
+
+    private func title(of id: ThreadID) -> String {
+        if let row = rows.first(where: { $0.id == id }) { return row.title }
+        if id == openThread { return openTitle }
+        return if case .person(let uid) = id { names[uid] ?? "somebody" } else { "a chat" }
     }
 }

@@ -104,9 +104,12 @@ struct FrameTests {
         #expect(play.lines[2...].contains("  one …"))
         #expect(play.lines.count { $0.contains("one") } == 1)
         #expect(play.lines.contains("  two …"))
+        #expect(play.screen.unsent.map(\.text) == ["one", "two"])
+        #expect(play.screen.unsent.map(\.title) == ["Bea", "Bea"])
         play.tell(.sent(.direct("c1"), number: 1))
         play.tell(.removed(.direct("c1"), key: "m2"))
         play.tell(.refused(.direct("c1"), number: 2, why: "the rules do not allow it"))
+        #expect(play.screen.unsent.isEmpty)
         #expect(
             play.text == """
                  ann │ Bea                     ● online

@@ -417,6 +417,33 @@ def test_a_cut_and_what_waits_meanwhile(people, tmp_path):
     assert [line.split(": ", 1)[1] for line in read] == ["before", "meanwhile", "after"]
 
 
+def test_what_is_typed_last_arrives_or_is_told(people, tmp_path):
+    with Hearth(*FLAGS, data=tmp_path / "data") as server:
+        people.server = server
+        people.sign_up("ann", "bea")
+        bea = people.named("bea")
+        people.does("ann", "send", bea, "before")
+        with Pane(people, "ann", "open", bea) as pane:
+            pane.wait("  before")
+            pane.type("at the end")
+            pane.press("Enter", "C-c")
+            assert pane.ended() == 0
+        read = people.does("bea", "read", people.named("ann")).splitlines()
+        assert [line.split(": ", 1)[1] for line in read] == ["before", "at the end"]
+        with Pane(people, "ann", "open", bea) as pane:
+            pane.wait("  at the end")
+            server.kill()
+            pane.wait("no connection")
+            pane.say("never")
+            pane.wait("  never …")
+            pane.press("Escape")
+            pane.wait("Enter open")
+            pane.press("q")
+            assert pane.ended() == 1
+            assert f"warning: not confirmed by the server, to {bea}: never" in pane.screen
+            assert "error: 1 message is not confirmed by the server" in pane.screen
+
+
 def test_what_is_refused_is_said_once_and_can_be_sent_again(people):
     people.sign_up("ann", "bea")
     ann, bea = people.named("ann"), people.named("bea")

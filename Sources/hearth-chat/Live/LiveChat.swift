@@ -93,8 +93,37 @@ actor LiveChat {
             terminal.write(painter.paint(screen.frame()))
         }
         terminal.restore()
+        await finishSending()
         for observation in observations + feed { observation.remove() }
         await leave(presence)
+        try tellUnsent()
+    }
+
+    /// Waits for what was said last to arrive, for as long as that may take.
+    private func finishSending() async {
+        guard !screen.unsent.isEmpty else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.goodbye) { [mailbox] in
+            mailbox.put(.waitedEnough)
+        }
+        for await _ in mailbox.rings {
+            for happening in mailbox.take() {
+                if case .waitedEnough = happening { return }
+                // What is to be done about it on the screen is nobody's any more.
+                _ = take(happening)
+            }
+            if screen.unsent.isEmpty { return }
+        }
+    }
+
+    /// Says what was typed and may be lost: nobody keeps it when the program has ended.
+    private func tellUnsent() throws {
+        let unsent = screen.unsent
+        guard !unsent.isEmpty else { return }
+        for item in unsent {
+            Output.warn("not confirmed by the server, to \(item.title): \(item.text)")
+        }
+        let messages = unsent.count == 1 ? "1 message is" : "\(unsent.count) messages are"
+        throw ProgramFault("\(messages) not confirmed by the server")
     }
 
     /// Says goodbye, for as long as that may take; the server notices by itself otherwise.
@@ -199,6 +228,7 @@ actor LiveChat {
         case .typingPaused(let key):
             if key == typingKey { stopTyping() }
             return []
+        case .waitedEnough: return []
         }
     }
 

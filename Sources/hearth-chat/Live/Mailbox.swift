@@ -24,6 +24,8 @@ enum Happening: Sendable {
     case serverOffset(Double)
     /// Nothing was typed for a while since this key.
     case typingPaused(Int)
+    /// The program has waited for the server for as long as it does when it ends.
+    case waitedEnough
 }
 
 /// What happens, in its order, for one reader.
