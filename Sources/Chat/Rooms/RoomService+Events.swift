@@ -1,7 +1,7 @@
 import Foundation
 public import Records
 
-/// What happened in a room, and how far it was read.
+/// What happened in a room.
 extension RoomService {
     /// Tells of the newest events of a room and of each that comes, until it is removed.
     ///
@@ -83,33 +83,6 @@ extension RoomService {
                 query = events(of: room).queryEnding(beforeValue: at.value, childKey: first.key)
             }
         }
-    }
-
-    /// Marks a room as read up to an event: nothing in it is unread, and the others see how far this user is.
-    public func markRead(_ room: String, upTo event: String) async throws {
-        let room = try room.key("room")
-        let status =
-            ["upTo": try event.key("event"), "at": ServerValue.timestamp()] as [String: Any]
-        try await ServiceError.naming("mark this room as read") {
-            try await database.reference().updateChildValues([
-                "userRooms/\(me.uid)/\(room)/unread": 0,
-                "readStatus/\(room)/\(me.uid)": status,
-            ])
-        }
-    }
-
-    /// Tells how far each member has read, now and whenever one has read on. Members see it.
-    public func observeReadStatus(
-        in room: String,
-        with block: @escaping @Sendable (Listing<ReadStatus>) -> Void,
-        withCancel cancelBlock: (@Sendable (ServiceError) -> Void)? = nil,
-    ) -> Observation {
-        observe(
-            database.reference(withPath: "readStatus/\(room)"),
-            to: "see who has read this room",
-            with: { block($0.records(as: ReadStatus.self)) },
-            withCancel: cancelBlock,
-        )
     }
 
     func events(of room: String) -> DatabaseQuery {

@@ -1,5 +1,5 @@
 import Foundation
-import Records
+public import Records
 
 /// What a cut, or a step of another at the wrong moment, can leave behind, and what puts it right.
 extension RoomService {
@@ -7,11 +7,31 @@ extension RoomService {
     ///
     /// Whoever sends writes into the lists of those who were members when they looked. Somebody who came in just then
     /// misses that event in the own list, and nobody else may add it there.
-    public func mend() async throws {
+    /// - Returns: Rooms, and entries of the list, that make no sense and were left as they are.
+    @discardableResult
+    public func mend() async throws -> [RecordFault] {
         let rooms = try await ServiceError.naming("see these rooms") {
             try await database.reference(withPath: "userRooms/\(me.uid)").getData().keys
         }
-        _ = try await rooms.mapInParallel { room in try await mend(room) }
+        return try await rooms.mapInParallel { room in try await fault(in: room) }.compactMap { $0 }
+    }
+
+    /// Mends the entry of a room, or says why nothing can be made of the two.
+    private func fault(in room: String) async throws(ServiceError) -> RecordFault? {
+        do throws(ServiceError) {
+            try await mend(room)
+            return nil
+        } catch {
+            switch error {
+            case .faulty(let fault): return fault
+            case .notFound(let what):
+                return RecordFault(path: "rooms/\(room)", reason: "there is no \(what)")
+            // An account of an event, say, that can be none.
+            case .invalid(let field, let why):
+                return RecordFault(path: "rooms/\(room)/lastEvent", reason: "\(field): \(why)")
+            case .taken, .refused, .database: throw error
+            }
+        }
     }
 
     private func mend(_ room: String) async throws(ServiceError) {
@@ -34,29 +54,38 @@ extension RoomService {
     private func mending(_ room: Room, to purpose: String) async throws(ServiceError) -> RoomUpdate?
     {
         try await ServiceError.naming(purpose) {
-            let snapshot = try await database.reference(withPath: "userRooms/\(me.uid)/\(room.key)")
-                .getData()
+            let place = "userRooms/\(me.uid)/\(room.key)"
+            let snapshot = try await database.reference(withPath: place).getData()
             guard snapshot.exists() else { return nil }
             let entry = try snapshot.record(as: RoomSummary.self)
-            let last = room.lastEvent.position.milliseconds
-            guard entry.lastEventMilliseconds < last || entry.name != room.name else { return nil }
-            let place = "userRooms/\(me.uid)/\(room.key)"
-            var update = RoomUpdate(of: room.key)
-            update["\(place)/name"] = room.name
-            if entry.lastEventMilliseconds < last {
-                // The rules refuse this if there is another event by now, which is in the entry already.
-                update["\(place)/lastEventAt"] = last
-                update["\(place)/lastEventText"] = RoomText.of(
-                    room.lastEvent.content,
-                    by: try await shownName(of: room.lastEvent.by) ?? me.username,
-                    target: try await usernameOfTarget(of: room.lastEvent),
-                )
+            guard entry.isBehind(room) else { return nil }
+            var update = try await entering(room, in: entry)
+            if entry.lastEventMilliseconds < room.lastEvent.position.milliseconds {
                 // A sum and no increment: two devices that mend at once both write the same.
                 let missed = try await missed(in: room, since: entry.lastEventMilliseconds)
                 update["\(place)/unread"] = entry.unread + missed
             }
             return update
         }
+    }
+
+    /// What the own entry of a room says of its name and latest event.
+    ///
+    /// The rules refuse it if there is another event by now, which is in the entry already.
+    func entering(_ room: Room, in entry: RoomSummary) async throws -> RoomUpdate {
+        let place = "userRooms/\(me.uid)/\(room.key)"
+        let last = room.lastEvent.position.milliseconds
+        var update = RoomUpdate(of: room.key)
+        if entry.name != room.name { update["\(place)/name"] = room.name }
+        update["\(place)/lastEventAt"] = last
+        if entry.lastEventMilliseconds < last {
+            update["\(place)/lastEventText"] = RoomText.of(
+                room.lastEvent.content,
+                by: try await shownName(of: room.lastEvent.by) ?? me.username,
+                target: try await usernameOfTarget(of: room.lastEvent),
+            )
+        }
+        return update
     }
 
     /// How many events of others came since the one that the own list shows.
@@ -69,5 +98,12 @@ extension RoomService {
     private func usernameOfTarget(of event: RoomEvent) async throws(ServiceError) -> String? {
         guard let target = event.content.target, target != event.by else { return nil }
         return try await shownName(of: target) ?? me.username
+    }
+}
+
+extension RoomSummary {
+    /// Whether it says less than the room does.
+    func isBehind(_ room: Room) -> Bool {
+        lastEventMilliseconds < room.lastEvent.position.milliseconds || name != room.name
     }
 }
