@@ -133,4 +133,102 @@ struct RoomFaultTests {
         #expect(none == .notFound("room"))
         for observation in observations { observation.remove() }
     }
+
+    @Test("an event that was told and makes no sense any more is told as gone, and as there again")
+    func changes() async throws {
+        let server = try Self.server()
+        let writer = try Person(server.url)
+        let rooms = RoomService(
+            database: writer.database,
+            me: UserProfile(uid: "ann", username: "Ann"),
+        )
+        func event(_ at: Int, _ text: String) -> [String: Any] {
+            ["at": at, "by": "ann", "kind": "message", "text": text]
+        }
+        @Sendable func words(_ change: EventChange) -> String {
+            switch change {
+            case .added(let event): "+\(event.key) \(text(event))"
+            case .changed(let event): "=\(event.key) \(text(event))"
+            case .removed(let event): "-\(event.key) \(text(event))"
+            case .faulty(let fault): "?\(fault.path.suffix(1))"
+            case .caughtUp: "."
+            }
+        }
+        @Sendable func text(_ event: RoomEvent) -> String {
+            if case .message(let message) = event.content { message.text ?? "" } else { "note" }
+        }
+        let place = writer.place("roomEvents/r")
+        try await place.setValue(["a": event(1, "one"), "b": event(2, "")])
+        let told = Recorder<EventChange>()
+        let observation = rooms.observeEvents(in: "r", newest: 2) { told.record($0) }
+        try await told.wait { $0.contains(.caughtUp) }
+        try await place.child("a").setValue(event(1, ""))
+        try await place.child("a").setValue(event(1, "uno"))
+        try await place.child("b").setValue(event(2, "two"))
+        try await place.child("b").setValue(event(2, "due"))
+        // One that is pushed out, and comes back when the newest one goes.
+        try await place.child("c").setValue(event(3, "three"))
+        try await place.child("c").removeValue()
+        try await place.child("a").removeValue()
+        try await told.wait { $0.last.map(words) == "-a uno" }
+        let expected = [
+            "+a one", "?b", ".", "-a one", "?a", "+a uno", "+b two", "=b due", "+c three",
+            "-c three", "-a uno",
+        ]
+        #expect(told.values.map(words) == expected)
+        observation.remove()
+    }
+
+    @Test("rooms and entries that make no sense keep no other room from being mended, and are told")
+    func mending() async throws {
+        let server = try Self.server()
+        let writer = try Person(server.url)
+        let rooms = RoomService(
+            database: writer.database,
+            me: UserProfile(uid: "ann", username: "Ann"),
+        )
+        let entry: [String: Any] = [
+            "name": "Tea", "lastEventText": "hi", "lastEventAt": 5, "unread": 1,
+        ]
+        func event(by uid: String) -> [String: Any] {
+            ["at": 9, "by": uid, "kind": "addedUser", "target": "cid"]
+        }
+        func room(by uid: String) -> [String: Any] {
+            [
+                "name": "Coffee", "createdAt": 1, "createdBy": "bea", "type": "private",
+                "members": ["ann": "member"],
+                "lastEvent": event(by: uid).merging(["key": "e"]) { $1 },
+            ]
+        }
+        var update: [String: Any] = [
+            "userRooms/ann/bare": ["name": "Tea"], "rooms/bare": room(by: "bea"),
+            "userRooms/ann/gone": entry,
+            "userRooms/ann/odd": entry, "rooms/odd": room(by: "b/ea"),
+            "userRooms/ann/half": entry, "rooms/half": ["name": "Tea"],
+        ]
+        // Among the others by name, before and behind them.
+        for good in ["a", "g", "z"] {
+            update["userRooms/ann/\(good)"] = entry
+            update["rooms/\(good)"] = room(by: "bea")
+            update["roomEvents/\(good)/e"] = event(by: "bea")
+        }
+        try await writer.database.reference().updateChildValues(update)
+        let faults = try await rooms.mend()
+        #expect(
+            Set(faults.map(\.path))
+                == ["userRooms/ann/bare", "rooms/gone", "rooms/odd/lastEvent", "rooms/half"]
+        )
+        #expect(faults.count == 4)
+        #expect(faults.first { $0.path == "rooms/gone" }?.reason == "there is no room")
+        for good in ["a", "g", "z"] {
+            let mended = try #require(
+                try await writer.value("userRooms/ann/\(good)") as? [String: Any]
+            )
+            #expect(mended["name"] as? String == "Coffee" && mended["unread"] as? Int == 2)
+            #expect(mended["lastEventText"] as? String == "somebody added somebody")
+            #expect(mended["lastEventAt"] as? Int == 9)
+        }
+        // Nothing is left to mend, but what makes no sense still is told.
+        #expect(try await rooms.mend().count == 4)
+    }
 }

@@ -23,7 +23,9 @@ public enum EventChange: Equatable, Sendable {
 /// of the moment have come, so at the `.value` that ends it.
 final class EventWindow: Sendable {
     private struct State {
-        var leaving: [RoomEvent] = []
+        /// What the app was told is there; also those that were pushed out, which it still has.
+        var told: [String: RoomEvent] = [:]
+        var leaving: [String] = []
         var isCaughtUp = false
     }
 
@@ -36,28 +38,43 @@ final class EventWindow: Sendable {
         self.tell = tell
     }
 
-    func added(_ snapshot: DataSnapshot) { report(snapshot) { .added($0) } }
-
-    func changed(_ snapshot: DataSnapshot) { report(snapshot) { .changed($0) } }
+    /// A child is there, for the first time or again, or is another.
+    func read(_ snapshot: DataSnapshot) {
+        do throws(RecordFault) {
+            let event = try snapshot.record(as: RoomEvent.self)
+            let known = state.withLock { $0.told.updateValue(event, forKey: event.key) }
+            if known == event { return }
+            tell(known == nil ? .added(event) : .changed(event))
+        } catch {
+            forget(snapshot.key)
+            tell(.faulty(error))
+        }
+    }
 
     func removed(_ snapshot: DataSnapshot) {
-        // What was no event was told when it came.
-        guard let event = try? snapshot.record(as: RoomEvent.self) else { return }
-        state.withLock { $0.leaving.append(event) }
+        state.withLock { $0.leaving.append(snapshot.key) }
     }
 
     func settled(_ snapshot: DataSnapshot) {
         let (leaving, isFirst) = state.withLock { state in
-            defer { state = State(isCaughtUp: true) }
-            return (state.leaving, !state.isCaughtUp)
+            defer {
+                state.leaving = []
+                state.isCaughtUp = true
+            }
+            return (state.leaving.compactMap { state.told[$0] }, !state.isCaughtUp)
         }
         if !leaving.isEmpty {
             let oldest = Self.oldest(of: snapshot, filling: limit)
             for event in leaving where oldest.map({ $0 < event.position }) ?? true {
-                tell(.removed(event))
+                forget(event.key)
             }
         }
         if isFirst { tell(.caughtUp) }
+    }
+
+    private func forget(_ key: String) {
+        let known = state.withLock { $0.told.removeValue(forKey: key) }
+        if let known { tell(.removed(known)) }
     }
 
     /// The position of the first event of a full query; nil if there is room for more, so that nothing is pushed out.
@@ -67,13 +84,5 @@ final class EventWindow: Sendable {
         else { return nil }
         let at = first.childSnapshot(forPath: "at").value as? Double
         return EventPosition(milliseconds: at ?? -.infinity, key: first.key)
-    }
-
-    private func report(_ snapshot: DataSnapshot, _ change: (RoomEvent) -> EventChange) {
-        do throws(RecordFault) {
-            tell(change(try snapshot.record(as: RoomEvent.self)))
-        } catch {
-            tell(.faulty(error))
-        }
     }
 }

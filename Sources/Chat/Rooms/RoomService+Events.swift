@@ -35,11 +35,11 @@ extension RoomService {
             ),
             Observation(
                 query,
-                query.observe(.childAdded, with: { window.added($0) }, withCancel: { _ in })
+                query.observe(.childAdded, with: { window.read($0) }, withCancel: { _ in })
             ),
             Observation(
                 query,
-                query.observe(.childChanged, with: { window.changed($0) }, withCancel: { _ in })
+                query.observe(.childChanged, with: { window.read($0) }, withCancel: { _ in })
             ),
         ]
         let handle = query.observe(.value, with: { window.settled($0) }, withCancel: cancel)
