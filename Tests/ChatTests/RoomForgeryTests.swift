@@ -155,6 +155,8 @@ struct RoomForgeryTests {
         let cid = try await RoomCompany.guest()
         let room = try await ann.rooms.create(name: "Tea", inviting: [bea.uid])
         let said = try await bea.rooms.send(text: "said", to: room)
+        let made = try await ann.rooms.olderEvents(in: room, before: nil).records[0].key
+        try await bea.rooms.markRead(room, upTo: said)
         let event = Self.message(bea.uid)
         let (key, whole) = Self.update(event, in: room, by: bea, to: [ann.uid, bea.uid])
         var cases: [(what: String, paths: [String: Any])] = [
@@ -178,6 +180,14 @@ struct RoomForgeryTests {
             (
                 "reading at a time of one's own",
                 ["readStatus/\(room)/\(bea.uid)": ["upTo": said, "at": 1] as [String: Any]]
+            ),
+            (
+                "reading that goes back",
+                [
+                    "readStatus/\(room)/\(bea.uid)": [
+                        "upTo": made, "at": ServerValue.timestamp(),
+                    ] as [String: Any]
+                ]
             ),
             ("another's typing", ["typing/\(room)/\(ann.uid)": true]),
             ("another's mute", ["mutes/\(ann.uid)/\(room)": true]),
