@@ -31,6 +31,43 @@ struct RoomCutTests {
         try await company.check(label)
     }
 
+    @Test("a second cut, before the service has looked for what was done, makes it no failure")
+    func secondCut() async throws {
+        let server = try RoomCompany.server()
+        let cuts = Recorder<Bool>()
+        let port = try #require(URLComponents(string: server.url)?.port.flatMap(UInt16.init))
+        let proxy = try CuttingProxy(of: port) { cuts.record(true) }
+        let person = try Person(proxy.url)
+        // Reads do not wait for a connection.
+        person.database.setReadTimeout(milliseconds: 1)
+        try await person.signUp(email: "\(server.unique("second-cut"))@example.com")
+        let ann = try await CutCompany.guest(person)
+        let room = try await ann.rooms.create(name: "Tea")
+        let update = RoomUpdate(
+            of: room,
+            telling: .message(try RoomEvent.Message(text: "hi")),
+            key: "-again",
+            by: ann.uid,
+            summary: "hi",
+            to: [ann.uid],
+        )
+        #expect(try await ann.rooms.write(update, to: "send"))
+        let connections = Recorder<Bool>()
+        let connected = person.place(".info/connected")
+        let handle = connected.observe(.value) { connections.record($0.value as? Bool ?? false) }
+        try await connections.wait { $0 == [true] }
+        // What the SDK does after a cut: the server has it, and refuses it.
+        proxy.cutBehindRefusal()
+        async let again = ann.rooms.write(update, to: "send")
+        try await cuts.wait(count: 1)
+        try await connections.wait { $0 == [true, false] }
+        proxy.open()
+        #expect(try await again)
+        try await connections.wait { $0.last == true }
+        #expect(try await ann.contents(room).count == 2)
+        connected.removeObserver(withHandle: handle)
+    }
+
     /// Does it by whoever may; nothing if nobody may just now.
     private static func perform(
         _ deed: Deed,
@@ -124,6 +161,11 @@ private final class CutCompany {
         guard isImpatient else { return try await RoomCompany.guest() }
         let person = try await RoomCompany.server().guest()
         person.database.setReadTimeout(milliseconds: 1)
+        return try await self.guest(person)
+    }
+
+    /// The rooms of somebody who is signed in and has no name yet.
+    static func guest(_ person: Person) async throws -> RoomGuest {
         let name = "c\(person.uid.prefix(20))"
         try await person.database.reference().updateChildValues([
             "users/\(person.uid)": ["username": name],
