@@ -20,6 +20,15 @@ struct CutFlow: CustomTestStringConvertible, Sendable {
             return PrivateDetails(email: "\(name(round))@example.com", phone: "+49 30 \(number)")
         }
 
+        func profile(_ round: Int) -> UserProfile {
+            UserProfile(
+                uid: ann.uid,
+                username: ann.username,
+                name: "Zita \(name(round))",
+                bio: "round \(round)"
+            )
+        }
+
         func edge(_ isThere: Bool) -> [String: String] {
             let value = isThere ? "true" : "nothing"
             return [
@@ -80,6 +89,22 @@ struct FlowCutTests {
                 "usernames/\(names[1].lowercased())": isOver ? scene.ann.uid : "nothing",
             ]
             return scene.index(.name, [name], of: names).merging(others) { $1 }
+        },
+        CutFlow(testDescription: "save") { scene in
+            try await scene.ann.users.save(scene.profile(scene.round))
+        } act: { scene in
+            try await scene.ann.users.save(scene.profile(scene.round + 1))
+        } state: { scene, isOver in
+            let all = [scene.profile(scene.round), scene.profile(scene.round + 1)]
+            let now = isOver ? all[1] : all[0]
+            let others = [
+                "users/\(scene.ann.uid)/name": now.name ?? "",
+                "profiles/\(scene.ann.uid)/name": now.name ?? "",
+                "users/\(scene.ann.uid)/bio": now.bio ?? "",
+            ]
+            let names = all.flatMap { [$0.username, $0.name ?? ""] }
+            let kept = [now.username, now.name ?? ""]
+            return scene.index(.name, kept, of: names).merging(others) { $1 }
         },
         CutFlow(testDescription: "saveDetails") { scene in
             try await scene.ann.profiles.saveDetails(

@@ -148,6 +148,35 @@ struct PeopleTests {
         await #expect(throws: ServiceError.self) { try await ann.search.find(" ", in: .name) }
     }
 
+    @Test("two devices that save at once leave what one of them saved, whole, and found by")
+    func devices() async throws {
+        let ann = try await server.member("saver")
+        let phone = try await ann.device(server.url)
+        let number = Int.random(in: 1_000_000...9_999_999)
+        let saves = [(ann, "one"), (phone, "two")].map { device, word in
+            let name = "\(word) \(ann.username)"
+            let email = "\(word)-\(ann.username)@example.com"
+            return (
+                device: device,
+                profile: UserProfile(uid: ann.uid, username: ann.username, name: name, bio: word),
+                details: PrivateDetails(email: email, phone: "+49 40 \(number)")
+            )
+        }
+        _ = try await saves.mapInParallel { save in
+            try await save.device.users.save(save.profile)
+            try await save.device.profiles.saveDetails(save.details)
+        }
+        let profile = try await ann.users.me()
+        #expect(saves.map(\.profile).contains(profile))
+        #expect(try await ann.profiles.show(forUID: ann.uid)?.name == profile.name)
+        let found = try await ann.search.find(profile.name ?? "", in: .name)
+        #expect(found.records == [profile])
+        let details = try #require(try await ann.profiles.details())
+        #expect(saves.map(\.details).contains(details))
+        let owner = try await phone.search.find(email: details.email ?? "")
+        #expect(owner.records == [profile])
+    }
+
     @Test("who is under a name that is not theirs hides nobody who has it")
     func squatters() async throws {
         var people: [Person] = []
