@@ -13,14 +13,24 @@ public final class FilePhotoStore: PhotoStore {
     private let folder: String
     // Its own, open until deinit.
     private let descriptor: Int32
+    /// Locks a draft: 0, or -1 and `errno`.
+    private let lock: @Sendable (Int32) -> Int32
 
     private static let suffix = ".partial"
+    /// Drafts in a row that may be taken for leftovers; each by a store that was made at that moment.
+    private static let draftTries = 100
 
     /// The store of a folder, which is made if there is none; its parent must be there.
     ///
     /// - Throws: `PhotoStoreError`: `wrongKind` when a link or a file stands there.
-    public init(folder: String) throws {
+    public convenience init(folder: String) throws {
+        try self.init(folder: folder) { flock($0, LOCK_EX | LOCK_NB) }
+    }
+
+    /// The store of a folder whose file system locks as it likes.
+    init(folder: String, lock: @escaping @Sendable (Int32) -> Int32) throws {
         self.folder = folder
+        self.lock = lock
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw PhotoStoreError.last("make", folder)
         }
@@ -33,7 +43,8 @@ public final class FilePhotoStore: PhotoStore {
 
     /// Keeps a photo under a key, in the place of what it had.
     ///
-    /// - Throws: `PhotoStoreError`.
+    /// - Throws: `PhotoStoreError`; then what the key had is as it was, unless the folder could not be synced: then the photo
+    ///   is there, but perhaps not after a crash.
     @concurrent
     public func store(_ photo: Photo, forKey key: String) async throws {
         try PhotoStoreError.check(key: key)
@@ -78,16 +89,25 @@ public final class FilePhotoStore: PhotoStore {
     }
 
     /// A new locked file, and its name.
+    ///
+    /// - Throws: `system` also where the file system has no locks; then nothing is left of it.
     private func makeDraft(_ key: String) throws(PhotoStoreError) -> (Int32, String) {
-        while true {
+        var fault = PhotoStoreError.system(call: "lock", path: folder, code: EWOULDBLOCK)
+        for _ in 0..<Self.draftTries {
             let name = ".\(key).\(UInt64.random(in: 0...UInt64.max))\(Self.suffix)"
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             let draft = openat(descriptor, name, flags, 0o600)
             guard draft >= 0 else { throw failure("create", name) }
+            let isLocked = lock(draft) == 0
+            if isLocked, isNamed(draft, name) { return (draft, name) }
             // Before it was locked it may have been taken for a leftover.
-            if flock(draft, LOCK_EX | LOCK_NB) == 0, isNamed(draft, name) { return (draft, name) }
+            let isRival = isLocked || errno == EWOULDBLOCK || errno == EINTR
+            if !isLocked { fault = failure("lock", name) }
+            unlinkat(descriptor, name, 0)
             close(draft)
+            if !isRival { break }
         }
+        throw fault
     }
 
     private func write(
@@ -162,7 +182,7 @@ public final class FilePhotoStore: PhotoStore {
             guard name.hasPrefix("."), name.hasSuffix(Self.suffix) else { continue }
             let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard file >= 0 else { continue }
-            if flock(file, LOCK_EX | LOCK_NB) == 0, isNamed(file, name) {
+            if lock(file) == 0, isNamed(file, name) {
                 unlinkat(descriptor, name, 0)
             }
             close(file)

@@ -5,7 +5,8 @@
 public protocol PhotoStore: Sendable {
     /// Keeps a photo under a key; the same photo again is harmless.
     ///
-    /// When it returns the photo is durable; when it throws, what the key had before is as it was.
+    /// When it returns the photo is durable; when it throws, the key has what it had before or, if only the last step failed,
+    /// the photo: one of them, whole.
     func store(_ photo: Photo, forKey key: String) async throws
 
     /// The photo of a key, of which no more than `byteLimit` bytes are ever read, nor than `PhotoLimits.byteCount`.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -127,6 +128,51 @@ struct FilePhotoStoreTests {
         symlink("/etc/passwd", folder + "/.c.3.partial")
         _ = try FilePhotoStore(folder: folder)
         #expect(names() == [".b.2.partial", ".c.3.partial", "notes.txt"])
+    }
+
+    @Test(
+        "where files cannot be locked storing fails and leaves nothing",
+        arguments: [ENOLCK, EOPNOTSUPP, ENOSYS, EWOULDBLOCK]
+    )
+    func unlockable(code: Int32) async throws {
+        let store = try FilePhotoStore(folder: folder) { _ in
+            errno = code
+            return -1
+        }
+        let photo = try photo(5)
+        let error = await #expect(throws: PhotoStoreError.self) {
+            try await store.store(photo, forKey: "a")
+        }
+        guard case .system("lock", let path, code) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(path.hasPrefix(folder + "/.a.") && path.hasSuffix(".partial"))
+        #expect(names() == [])
+    }
+
+    @Test("a draft that another store takes for a leftover is made again")
+    func takenDraft() async throws {
+        let rounds = Mutex(0)
+        let folder = folder
+        let store = try FilePhotoStore(folder: folder) { draft in
+            let round = rounds.withLock { rounds in
+                rounds += 1
+                return rounds
+            }
+            // Made between the draft and its lock.
+            if round <= 2 { _ = Result { try FilePhotoStore(folder: folder) } }
+            if round == 3 {
+                errno = EWOULDBLOCK
+                return -1
+            }
+            return flock(draft, LOCK_EX | LOCK_NB)
+        }
+        let photo = try photo(6)
+        try await store.store(photo, forKey: "a")
+        #expect(try await store.load(forKey: "a") == photo)
+        #expect(rounds.withLock { $0 } == 4)
+        #expect(names() == ["a.png"])
     }
 
     @Test("stores that write one key at once leave one of their photos, whole")
