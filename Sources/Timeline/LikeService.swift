@@ -59,7 +59,12 @@ public struct LikeService: Sendable {
         } write: { state in
             guard state.isThere else { throw ServiceError.notFound("post \(key)") }
             if state.isLiked == wanted { return }
-            try await step(wanted, key, poster)
+            do {
+                try await step(wanted, key, poster)
+            } catch DatabaseError.permissionDenied(let path) {
+                // Another device was first, or the update was sent again after a cut that lost its answer.
+                try await places.checkRefusal(path) { try await places.isLiked(key) == wanted }
+            }
         }
     }
 

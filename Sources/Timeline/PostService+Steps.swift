@@ -42,17 +42,12 @@ struct WrittenPost {
 // The steps of posting and deleting, one read or one write each.
 extension PostService {
     /// Waits until the server's clock is known, which keys are made by.
-    package func serverClock() async throws(ServiceError) {
+    func serverClock() async throws(ServiceError) {
         try await ServiceError.naming("see the server's clock") {
             let offset = places.database.reference(withPath: ".info/serverTimeOffset")
             for try await snapshot in offset.snapshots() where snapshot.exists() { return }
             throw DatabaseError.closed
         }
-    }
-
-    package func newKey() throws(ServiceError) -> String {
-        guard let key = makeKey() else { throw .database(.offline) }
-        return key
     }
 
     /// Reads for whom the post is, and under which name.
@@ -66,6 +61,8 @@ extension PostService {
     }
 
     /// Writes the post and its entries; `replaced` is the key of the same post, which goes.
+    ///
+    /// Harmless when it is sent again after a cut: a refusal is believed when the post is not there.
     package func publish(
         _ draft: Draft,
         _ key: String,
@@ -87,7 +84,11 @@ extension PostService {
         for reader in [places.uid] + readers.followers {
             changes["timeline/\(reader)/\(key)"] = entry
         }
-        try await places.update(changes)
+        do {
+            try await places.update(changes)
+        } catch DatabaseError.permissionDenied(let path) {
+            try await places.checkRefusal(path) { try await places.isOwn(key) }
+        }
     }
 
     /// Writes a post for all who follow at that moment.
@@ -106,10 +107,19 @@ extension PostService {
             write: { try await publish(draft, key, $0, replacing: replaced) },
         )
         return try await ServiceError.naming("see post \(key)") {
-            guard let post = try await places.post(key, of: places.uid) else {
-                throw ServiceError.notFound("post \(key): it was deleted meanwhile")
+            do {
+                guard let post = try await places.post(key, of: places.uid) else {
+                    throw ServiceError.notFound("post \(key): it was deleted meanwhile")
+                }
+                // Only a key that was not new has another one.
+                guard post.imageURL == draft.imageURL else {
+                    throw ServiceError.taken("key \(key)")
+                }
+                return WrittenPost(post: post, readers: readers)
+            } catch let error as DatabaseError {
+                // It is posted: no refusal of the read is one of the post.
+                throw ServiceError.database(error)
             }
-            return WrittenPost(post: post, readers: readers)
         }
     }
 
@@ -175,9 +185,14 @@ extension PostService {
         return changes
     }
 
-    /// Deletes a post, its likes and its entries.
+    /// Deletes a post, its likes and its entries; harmless when another device of the same person was first, or when the
+    /// update is sent again after a cut.
     package func withdraw(_ key: String, _ readers: Readers) async throws {
-        try await places.update(withdrawal(key, readers))
+        do {
+            try await places.update(withdrawal(key, readers))
+        } catch DatabaseError.permissionDenied(let path) {
+            try await places.checkRefusal(path) { try await !places.isOwn(key) }
+        }
     }
 
     /// Deletes the entries of those who followed while a post was being deleted.

@@ -35,19 +35,35 @@ public struct PostService: Sendable {
 
     /// Posts a picture to oneself and all followers.
     ///
-    /// Waits for a connection.
+    /// Waits for a connection. An update whose answer a cut has lost is sent again and counts once.
     /// - Parameters:
     ///   - imageURL: Where the picture is, 1 to 2,000 characters; its bytes are there already.
     ///   - imageHeight: Points, above 0 and at most 100,000.
-    /// - Returns: The post, with its server time.
-    /// - Throws: `ServiceError`; then nothing was posted.
-    public func create(imageURL: String, imageHeight: Double) async throws -> Post {
+    ///   - key: A `newKey()`, by which `owner(ofKey:)` finds the post after an error; with the same key nothing is posted
+    ///     twice. Nil for one of its own.
+    /// - Returns: The post, with its server time, and with another key if that of the call tells a wrong one.
+    /// - Throws: `ServiceError`; then nothing was posted, but after `database` that is not known: the server could not be asked.
+    public func create(
+        imageURL: String,
+        imageHeight: Double,
+        key: String? = nil,
+    ) async throws -> Post {
         let draft = try Draft(imageURL: imageURL, imageHeight: imageHeight)
-        try await serverClock()
-        var written = try await write(draft, newKey())
+        let key = if let key { try key.key("post") } else { try await newKey() }
+        var written = try await write(draft, key)
         if PostKey.isMisplaced(written.post) { written = await moved(written, draft) }
         await reachLatecomers(written.post.key, besides: written.readers)
         return written.post
+    }
+
+    /// The key of a post that is to be made.
+    ///
+    /// Waits for a connection, since keys tell the server's time.
+    /// - Throws: `ServiceError`.
+    public func newKey() async throws(ServiceError) -> String {
+        try await serverClock()
+        guard let key = makeKey() else { throw .database(.offline) }
+        return key
     }
 
     /// A post and whether the user likes it.
@@ -79,15 +95,7 @@ public struct PostService: Sendable {
         let readers = try await settling.settle(
             "delete post \(key)",
             read: { try await self.readers() },
-            write: { basis in
-                do {
-                    try await withdraw(key, basis)
-                } catch DatabaseError.permissionDenied(let path) {
-                    // Another device of the same person was first: that is what was to be done.
-                    guard try await places.read("postOwners/\(key)").exists() else { return }
-                    throw DatabaseError.permissionDenied(path: path)
-                }
-            },
+            write: { try await withdraw(key, $0) },
         )
         await clearLatecomers(key, besides: readers)
     }
@@ -104,6 +112,6 @@ public struct PostService: Sendable {
 
     private func ownerUID(_ key: String, _ posterUID: String?) async throws -> String? {
         if let posterUID { return try posterUID.key("poster") }
-        return try await places.read("postOwners/\(key)").value as? String
+        return try await places.owner(key)
     }
 }

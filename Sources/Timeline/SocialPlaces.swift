@@ -24,6 +24,26 @@ struct SocialPlaces: Sendable {
         try await database.reference().updateChildValues(values)
     }
 
+    /// Throws the refusal of an update unless what it was for is done.
+    ///
+    /// After a cut the SDK sends an update again that was not answered, and the rules refuse what is there already.
+    /// - Parameters:
+    ///   - path: Of the refusal.
+    ///   - isDone: Looks whether it is done.
+    /// - Throws: `permissionDenied`; `ServiceError.database` when that could not be found out.
+    func checkRefusal(
+        _ path: String,
+        unless isDone: () async throws -> Bool,
+    ) async throws {
+        let isKnownDone: Bool
+        do {
+            isKnownDone = try await isDone()
+        } catch let error as DatabaseError {
+            throw ServiceError.database(error)
+        }
+        guard isKnownDone else { throw DatabaseError.permissionDenied(path: path) }
+    }
+
     /// Whom the user's posts are shown to beside themselves, sorted.
     func followers() async throws -> [String] { try await keys("followers/\(uid)") }
 
@@ -59,6 +79,14 @@ struct SocialPlaces: Sendable {
         }
         return post
     }
+
+    /// Whose post it is; nil for none.
+    func owner(_ key: String) async throws -> String? {
+        try await read("postOwners/\(key)").value as? String
+    }
+
+    /// Whether it is a post of the user.
+    func isOwn(_ key: String) async throws -> Bool { try await owner(key) == uid }
 
     /// Whether the user likes a post.
     func isLiked(_ key: String) async throws -> Bool {

@@ -68,7 +68,7 @@ struct FollowTests {
         let bob = try await server.quickMember("bob")
         let draft = try Draft(imageURL: "https://images.example.com/1", imageHeight: 1)
         for order in interleavings(4, 4) {
-            let key = try ann.posts.newKey()
+            let key = try await ann.posts.newKey()
             var readers = Readers(username: "", followers: [])
             var latecomers: [String] = []
             var posting: [() async throws -> Void] = [
@@ -103,7 +103,7 @@ struct FollowTests {
         let draft = try Draft(imageURL: "https://images.example.com/1", imageHeight: 1)
         for order in interleavings(2, 3) {
             try await bob.follows.followUser(ann.uid)
-            let key = try ann.posts.newKey()
+            let key = try await ann.posts.newKey()
             var readers = Readers(username: "", followers: [])
             var posting: [() async throws -> Void] = [
                 { readers = try await ann.posts.readers() },

@@ -23,7 +23,7 @@ struct MendTests {
         let bob = try await server.quickMember("bob")
         _ = try await ann.post("before")
         for following in 0...4 {
-            let key = try ann.posts.newKey()
+            let key = try await ann.posts.newKey()
             let entered = try await bob.follows.postKeys(of: ann.uid)
             let readers = try await ann.posts.readers()
             if stepCount > 1 { try await ann.posts.publish(draft, key, readers) }

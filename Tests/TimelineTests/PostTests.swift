@@ -117,7 +117,7 @@ struct PostTests {
         // One among them that the rules refuse.
         readers = Readers(username: readers.username, followers: readers.followers + [bob.uid])
         let draft = try Draft(imageURL: "https://images.example.com/2", imageHeight: 1)
-        let key = try ann.posts.newKey()
+        let key = try await ann.posts.newKey()
         await #expect(throws: DatabaseError.self) {
             try await ann.posts.publish(draft, key, readers)
         }
@@ -136,7 +136,7 @@ struct PostTests {
         let stale = try await ann.posts.readers()
         let name = server.unique("anna")
         try await ann.users.changeUsername(to: name)
-        let key = try ann.posts.newKey()
+        let key = try await ann.posts.newKey()
         let draft = try Draft(imageURL: "https://images.example.com/1", imageHeight: 1)
         await #expect(throws: DatabaseError.self) {
             try await ann.posts.publish(draft, key, stale)
