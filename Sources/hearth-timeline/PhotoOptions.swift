@@ -84,6 +84,9 @@ struct PhotoOptions: ParsableArguments, Sendable {
         return address.hasSuffix("/") ? address + name : "\(address)/\(name)"
     }
 
+    /// The file of a picture that is kept under a key.
+    func file(_ key: String) -> String { "\(folder.path)/\(key).png" }
+
     /// Removes the picture of an address, if it is one of this folder.
     func remove(_ url: String) async throws {
         let key: String

@@ -31,28 +31,73 @@ struct PostCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Client.run(connection) { client in
-            let post =
+            // Known before, so that it can be looked for.
+            let key = try await client.posts.newKey()
+            let posted =
                 picture.contains("://")
-                ? try await client.posts.create(imageURL: picture, imageHeight: height)
-                : try await postFile(client)
-            try Output.print(post.key)
+                ? try await post(picture, height: height, key, client)
+                : try await postFile(key, client)
+            try Output.print(posted)
         }
     }
 
     /// The bytes first: no post leads to a picture that is not there.
-    private func postFile(_ client: Client) async throws -> Post {
-        let (key, photo) = try await photos.store(picture, client.session.database)
-        let url = photos.url(key)
+    private func postFile(_ key: String, _ client: Client) async throws -> String {
+        let (photoKey, photo) = try await photos.store(picture, client.session.database)
+        let url = photos.url(photoKey)
         do {
-            return try await client.posts.create(
-                imageURL: url,
-                imageHeight: Double(photo.height),
-            )
+            return try await post(url, height: Double(photo.height), key, client)
+        } catch let fault as UnknownOutcome {
+            throw ProgramFault("\(fault); its picture stays: \(photos.file(photoKey))")
         } catch {
-            try await photos.remove(url)
+            await removePicture(url)
             throw error
         }
     }
+
+    /// Posts, and returns the key of the post.
+    ///
+    /// - Throws: `UnknownOutcome` when nobody can say whether it is there; after any other error it is not.
+    private func post(
+        _ url: String,
+        height: Double,
+        _ key: String,
+        _ client: Client,
+    ) async throws -> String {
+        do {
+            return try await client.posts.create(imageURL: url, imageHeight: height, key: key).key
+        } catch let failure {
+            let owner: String?
+            do {
+                owner = try await client.posts.owner(ofKey: key)
+            } catch {
+                throw UnknownOutcome(
+                    reason: ProgramFault(failure).description,
+                    question: "\(ProgramName.current) show\(connection.repeated) \(key)",
+                )
+            }
+            guard owner == client.me.uid else { throw failure }
+            return key
+        }
+    }
+
+    /// The error that is told is that of the post.
+    private func removePicture(_ url: String) async {
+        do {
+            try await photos.remove(url)
+        } catch {
+            Output.warn("the picture stays: \(ProgramFault(error))")
+        }
+    }
+}
+
+/// An error after which a post may be there or not.
+private struct UnknownOutcome: Error, CustomStringConvertible {
+    let reason: String
+    /// The command that tells.
+    let question: String
+
+    var description: String { "\(reason); whether it was posted is not known: `\(question)` tells" }
 }
 
 /// `hearth-timeline show`.
@@ -60,6 +105,7 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show a post.",
+        usage: PostKeyArgument.usage("show"),
         discussion: """
             Examples:
               hearth-timeline show -NqX2eUfG0VbBqK5tHsa
@@ -83,6 +129,7 @@ struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete a post of yours from every timeline, with its likes.",
+        usage: PostKeyArgument.usage("delete"),
         discussion: """
             Its picture goes too, if it is in the folder for pictures.
 
@@ -119,6 +166,7 @@ struct LikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "like",
         abstract: "Like a post.",
+        usage: PostKeyArgument.usage("like"),
         discussion: """
             Examples:
               hearth-timeline like -NqX2eUfG0VbBqK5tHsa
@@ -143,6 +191,7 @@ struct UnlikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlike",
         abstract: "Like a post no longer.",
+        usage: PostKeyArgument.usage("unlike"),
         discussion: """
             Examples:
               hearth-timeline unlike -NqX2eUfG0VbBqK5tHsa
@@ -164,6 +213,11 @@ struct UnlikeCommand: AsyncParsableCommand {
 
 /// The key of a post, which begins with a hyphen as options do.
 struct PostKeyArgument: ParsableArguments, Sendable {
+    /// How a command that takes one is called: the parser would say that it takes several.
+    static func usage(_ command: String) -> String {
+        "\(ProgramName.current) \(command) <key> [<options>]"
+    }
+
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp("Key of the post, as `post` and `timeline` print it.", valueName: "key")

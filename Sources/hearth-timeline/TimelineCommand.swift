@@ -27,7 +27,9 @@ struct TimelineCommand: AsyncParsableCommand {
     @Option(help: "So many posts, 1 to 1000.")
     var count = TimelineLimits.pageSize
 
+    // Keys begin with a hyphen, as options do.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The page behind another one, which names it on standard error.",
             valueName: "key"
@@ -41,6 +43,9 @@ struct TimelineCommand: AsyncParsableCommand {
     func validate() throws {
         if follow, before != nil {
             throw ValidationError("--follow shows the newest posts, --before older ones.")
+        }
+        if let before, before.hasPrefix("--") {
+            throw ValidationError("--before is followed by the key of a post: --before=KEY.")
         }
         guard TimelineLimits.pageSizes.contains(count) else {
             throw ValidationError("--count is 1 to 1000.")

@@ -1,10 +1,12 @@
 """The program hearth-timeline as people run it: two who sign up, post, follow, like and watch, on a server with the
 sample rules."""
 
+import json
 import os
 import pathlib
 import queue
 import re
+import socket
 import struct
 import subprocess
 import threading
@@ -12,6 +14,7 @@ import zlib
 
 import pytest
 
+from fault_proxy import Units
 from hearth_server import PROGRAMS, ROOT, Hearth
 
 PROGRAM = str(PROGRAMS / "hearth-timeline")
@@ -41,14 +44,14 @@ def png(width, height):
 class Person:
     """Somebody at a machine of their own."""
 
-    def __init__(self, server, home, name):
+    def __init__(self, server, home, name, port=None):
         self.name = name
         self.home = home / name
         self.home.mkdir()
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "HEARTH_URL": f"http://127.0.0.1:{server.port}",
+            "HEARTH_URL": f"http://127.0.0.1:{port or server.port}",
             "HEARTH_PASSWORD": "correct horse",
         }
 
@@ -81,6 +84,99 @@ class Person:
     def sign_up(self):
         assert self.say("sign-up", f"{self.name}@example.com", self.name) == f"signed up as {self.name}"
         return self
+
+
+class CutWay:
+    """A way to a server that is cut once. `lose_answer` cuts it when the server answers an update that names a place, so
+    that the update is done and nobody is told; `lose_request` when a request is to be sent that names one, and nothing
+    gets through it any more."""
+
+    def __init__(self, target):
+        self.target = target
+        self.answer_of = self.request_of = None
+        self.lost = None
+        self.is_closed = False
+        self.sockets = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def lose_answer(self, place):
+        self.answer_of, self.lost = place.encode(), None
+
+    def lose_request(self, place):
+        self.request_of, self.lost = place.encode(), None
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.is_closed:
+                client.close()
+                continue
+            server = socket.create_connection(("127.0.0.1", self.target))
+            self.sockets += [client, server]
+            link = {"is_cut": False, "due": None}
+            for source, sink, is_server in ((client, server, False), (server, client, True)):
+                threading.Thread(target=self.pump, args=(source, sink, is_server, link), daemon=True).start()
+
+    def pump(self, source, sink, is_server, link):
+        units = None
+        try:
+            while data := source.recv(65536):
+                # Requests of accounts are let through; what a connection is, the client says first.
+                if "units" not in link:
+                    link["units"] = data.startswith(b"GET /.ws")
+                if link["units"] and units is None:
+                    units = Units()
+                for unit in units.feed(data) if units else [data]:
+                    if units and not self.passes(unit, is_server, link):
+                        link["is_cut"] = True
+                    if link["is_cut"]:
+                        break
+                    sink.sendall(unit)
+                if link["is_cut"]:
+                    break
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def passes(self, unit, is_server, link):
+        text = payload(unit)
+        if is_server:
+            if link["due"] is not None and text.startswith(b"{") and json.loads(text)["d"].get("r") == link["due"]:
+                self.answer_of, self.lost = None, json.loads(text)["d"]["b"]["s"]
+                return False
+        elif self.answer_of and b'"a":"m"' in text and self.answer_of in text:
+            link["due"] = json.loads(text)["d"]["r"]
+        elif self.request_of and self.request_of in text:
+            self.request_of, self.lost, self.is_closed = None, "request", True
+            return False
+        return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        for end in self.sockets:
+            end.close()
+
+
+def payload(unit):
+    """What a frame says; of the head of an upgrade some of it."""
+    size, head = unit[1] & 127, 2
+    head += {126: 2, 127: 8}.get(size, 0)
+    if not unit[1] & 128:
+        return unit[head:]
+    mask = unit[head : head + 4]
+    return bytes(byte ^ mask[index % 4] for index, byte in enumerate(unit[head + 4 :]))
 
 
 class Watch:
@@ -161,7 +257,8 @@ def test_two_post_follow_like_and_delete(people, tmp_path):
 
     page = bea.run("timeline", "--count", "1")
     assert page.stdout.decode().startswith(second) and f"--before={second}" in page.stderr.decode()
-    assert [row[0] for row in bea.rows("timeline", f"--before={second}")] == [first]
+    for words in ([f"--before={second}"], ["--before", second]):
+        assert [row[0] for row in bea.rows("timeline", *words)] == [first]
     assert [row[0] for row in bea.rows("posts", ann.name)] == [second, first]
     assert [row[0] for row in bea.rows("following")] == [ann.name]
     assert [row[0] for row in ann.rows("followers")] == [bea.name]
@@ -173,6 +270,59 @@ def test_two_post_follow_like_and_delete(people, tmp_path):
     assert [row[0] for row in bea.rows("timeline")] == [second]
     assert bea.say("unfollow", f"{ann.name}@example.com") == f"no longer following {ann.name}"
     assert bea.run("timeline").stderr.decode().startswith("nothing yet")
+
+
+@pytest.fixture
+def cut_off(server, tmp_path, request):
+    """Somebody whose connection can be cut, and where."""
+    place = re.sub(r"[^a-z]", "", request.node.name)[-20:]
+    with CutWay(server.port) as way:
+        yield Person(server, tmp_path, f"cut-{place}", port=way.port).sign_up(), way
+
+
+def test_what_was_done_though_its_answer_was_lost_is_told_as_done(people, cut_off, tmp_path):
+    bea, (ann, way) = people[1], cut_off
+    bea.say("follow", ann.name)
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(png(300, 100))
+    way.lose_answer("postOwners/")
+    first = ann.say("post", picture)
+    assert way.lost == "ok" and KEY.match(first)
+    (stored,) = pathlib.Path(ann.home, ".local/share/hearth/photos").glob("*.png")
+    way.lose_answer("postOwners/")
+    second = ann.say("post", "https://example.com/second.jpg")
+    assert way.lost == "ok"
+    assert [row[0] for row in ann.rows("posts")] == [row[0] for row in bea.rows("timeline")] == [second, first]
+    assert dict(ann.rows("show", first))["picture"] == str(stored) and stored.exists()
+
+    steps = [
+        ("postLikes/", ("like", second), "1 like, yours too"),
+        ("postLikes/", ("unlike", second), "0 likes"),
+        ("followers/", ("follow", bea.name), f"following {bea.name}"),
+        ("followers/", ("unfollow", bea.name), f"no longer following {bea.name}"),
+        ("postOwners/", ("delete", first), f"deleted {first}"),
+    ]
+    for place, words, told in steps:
+        way.lose_answer(place)
+        assert (ann.say(*words), way.lost) == (told, "ok"), words
+    assert not stored.exists()
+    assert [row[0] for row in bea.rows("timeline")] == [second]
+
+
+def test_a_picture_stays_unless_its_post_is_surely_not_there(cut_off, tmp_path):
+    ann, way = cut_off
+    folder = pathlib.Path(ann.home, ".local/share/hearth/photos")
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(png(300, 100))
+    error = ann.fail("post", picture, "--photo-url", "https://example.com/" + "a" * 2000)
+    assert error.startswith("error: image:") and list(folder.iterdir()) == []
+
+    way.lose_request("followers/")
+    error = ann.fail("post", picture)
+    assert way.lost == "request"
+    (stored,) = folder.glob("*.png")
+    assert error.count("\n") == 1 and "not known" in error and str(stored) in error
+    assert re.search(r"`hearth-timeline show [-0-9A-Z_a-z]{20}`", error)
 
 
 def test_a_live_timeline_tells_what_comes_is_liked_and_goes(people):
@@ -214,6 +364,9 @@ def test_what_cannot_be_done_is_told_in_one_line(people, server, tmp_path):
         assert error.startswith("error: ") and error.count("\n") == 1, error
     for arguments in (["like"], ["like", "a", "b"], ["timeline", "--count", "0"], ["unknown"], ["follow"]):
         assert ann.fail(*arguments, code=2)
+    assert "--before=KEY" in ann.fail("timeline", "--before", "--follow", code=2)
+    for command in ("show", "delete", "like", "unlike"):
+        assert f"Usage: hearth-timeline {command} <key> [<options>]\n" in ann.fail(command, code=2)
 
 
 def test_texts_of_others_do_not_steer_the_terminal(people):
