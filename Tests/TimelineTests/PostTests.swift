@@ -103,13 +103,14 @@ struct PostTests {
             return (reader.uid, index < 20 ? reader : nil)
         }
         let watchers = uids.compactMap(\.1)
-        let told = Recorder<[String]>()
-        let observation = try watchers[0].timeline.observe {
-            told.record($0.records.map(\.post.key))
+        let recorders = watchers.map { _ in Recorder<[String]>() }
+        let observations = try zip(watchers, recorders).map { watcher, told in
+            try watcher.timeline.observe { told.record($0.records.map(\.post.key)) }
         }
-        defer { observation.remove() }
+        defer { for observation in observations { observation.remove() } }
+        #expect(observations.count == 20)
         let post = try await ann.post()
-        try await told.wait { $0.last == [post.key] }
+        for told in recorders { try await told.wait { $0.last == [post.key] } }
         for watcher in watchers { #expect(try await watcher.entryKeys() == [post.key]) }
         var readers = try await ann.posts.readers()
         #expect(readers.followers == uids.map(\.0).sorted())
@@ -128,6 +129,9 @@ struct PostTests {
 
         try await ann.posts.delete(forKey: post.key)
         for watcher in watchers { #expect(try await watcher.entryKeys().isEmpty) }
+        for told in recorders { try await told.wait { $0.last == [] } }
+        // Nobody was shown the post that was refused.
+        for told in recorders { #expect(Set(told.values).isSubset(of: [[], [post.key]])) }
     }
 
     @Test("a username that changes while a post is being written is the one that the post has")

@@ -92,4 +92,67 @@ struct RaceTests {
             #expect(try await bob.entryKeys().isEmpty, "round \(round)")
         }
     }
+
+    @Test(
+        "whoever posts, follows and deletes as seven come and go is done in the tries that there are"
+    )
+    func standard() async throws {
+        let ann = try await server.quickMember("ann")
+        let bob = try await server.quickMember("bob")
+        // Each refuses one update of another at the most, and there is one try more than that.
+        let count = TimelineLimits.tries - 1
+        let leavers = try await Array(0..<count).mapInParallel { _ in
+            let leaver = try await self.server.guest()
+            try await leaver.follows.followUser(ann.uid)
+            return leaver
+        }
+        var old: [Post] = []
+        for index in 0..<count { old.append(try await ann.post("\(index)")) }
+
+        let posts = PostService(database: ann.database, uid: ann.uid, settling: .standard)
+        let follows = FollowService(database: bob.database, uid: bob.uid, settling: .standard)
+        async let made = posts.create(imageURL: "https://images.example.com/1", imageHeight: 1)
+        async let left: [Void] = leavers.mapInParallel { leaver in
+            let follows = FollowService(
+                database: leaver.database,
+                uid: leaver.uid,
+                settling: .standard,
+            )
+            try await follows.unfollowUser(ann.uid)
+        }
+        async let deleted: [Void] = old.mapInParallel { try await posts.delete(forKey: $0.key) }
+        try await follows.followUser(ann.uid)
+        let post = try await made
+        _ = try await (left, deleted)
+        for person in [ann, bob] { #expect(try await person.entryKeys() == [post.key]) }
+        for leaver in leavers { #expect(try await leaver.entryKeys().isEmpty) }
+    }
+
+    @Test("readers of whom one leaves before each try are given up after as many as there are")
+    func tries() async throws {
+        let ann = try await server.quickMember("ann")
+        let draft = try Draft(imageURL: "https://images.example.com/1", imageHeight: 1)
+        for count in [TimelineLimits.tries - 1, TimelineLimits.tries] {
+            var leavers = try await Array(0..<count).mapInParallel { _ in
+                let leaver = try await self.server.guest()
+                try await leaver.follows.followUser(ann.uid)
+                return leaver
+            }
+            let key = try await ann.posts.newKey()
+            let error = await refusal {
+                _ = try await Settling.standard.settle("post a picture") {
+                    let readers = try await ann.posts.readers()
+                    if let leaver = leavers.popLast() {
+                        try await leaver.follows.unfollowUser(ann.uid)
+                    }
+                    return readers
+                } write: { readers in
+                    try await ann.posts.publish(draft, key, readers)
+                }
+            }
+            let isPosted = count < TimelineLimits.tries
+            #expect(error == (isPosted ? nil : .refused("post a picture")))
+            #expect(try await ann.posts.owner(ofKey: key) == (isPosted ? ann.uid : nil))
+        }
+    }
 }
