@@ -125,6 +125,18 @@ struct CutTests {
         }
     }
 
+    @Test("a refusal behind which nobody may look is told as not known")
+    func unknown() async throws {
+        let (ann, _, _) = try await three()
+        let key = try await ann.posts.newKey()
+        let readers = try await ann.posts.readers()
+        let signedOut = try server.stranger()
+        let posts = PostService(database: signedOut.database, uid: ann.uid, settling: .quick)
+        let unknown = ServiceError.database(.permissionDenied(path: "/postOwners/\(key)"))
+        await #expect(throws: unknown) { try await posts.publish(draft, key, readers) }
+        await #expect(throws: unknown) { try await posts.withdraw(key, readers) }
+    }
+
     /// Ends the connection, for another one, when an observer is told of what is written at a place. The server cannot have
     /// answered by then, and may have it or not.
     private func cutAsItLeaves(
