@@ -57,13 +57,16 @@ public struct FriendService: Sendable {
     public func accept(_ request: PartyMessage) async throws {
         var update = try await answered(request, .accept)
         update.setOwn("friends/\(request.from)", true)
-        try await tree.write(update, to: "accept this friendship")
+        try await tree.write(update, deciding: request, to: "accept this friendship") {
+            // Another device of this user may have refused it.
+            try await tree.user().friendships[request.from] == true
+        }
     }
 
     /// Says no: the asker is told, the request goes.
     public func refuse(_ request: PartyMessage) async throws {
         let update = try await answered(request, .refuse)
-        try await tree.write(update, to: "refuse this friendship")
+        try await tree.write(update, deciding: request, to: "refuse this friendship")
     }
 
     /// Ends a friendship: the own side is false, the other's client follows.

@@ -8,7 +8,9 @@ extension Inbox {
     func apply(_ answer: PartyMessage) async throws(ServiceError) -> InboxEvent {
         do {
             let update = try await update(applying: answer)
-            try await tree.write(update, to: "apply an answer of \(answer.from)")
+            try await tree.write(update, to: "apply an answer of \(answer.from)") {
+                try await !tree.has(answer)
+            }
             return .applied(answer)
         } catch {
             switch error {
@@ -29,20 +31,7 @@ extension Inbox {
     public func connected<Value: Sendable>(
         _ operation: () async throws -> Value
     ) async throws -> Value {
-        while true {
-            do {
-                return try await operation()
-            } catch ServiceError.database(.offline) {
-                try await connection()
-            }
-        }
-    }
-
-    /// Waits for a connection.
-    private func connection() async throws {
-        let place = tree.database.reference(withPath: ".info/connected")
-        for try await snapshot in place.snapshots() where snapshot.value as? Bool == true { return }
-        try Task.checkCancellation()
+        try await tree.connected(operation)
     }
 
     private func update(

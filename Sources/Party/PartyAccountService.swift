@@ -37,7 +37,9 @@ public struct PartyAccountService: Sendable {
         update.set("users/\(tree.uid)", ["uid": tree.uid, "email": email])
         update.set("profiles/\(tree.uid)", profile.fields)
         update.set("emails/\(key)", tree.uid)
-        try await tree.write(update, to: purpose)
+        try await tree.write(update, to: purpose) {
+            try await tree.read("users/\(tree.uid)", to: purpose).exists()
+        }
         return profile
     }
 

@@ -54,7 +54,9 @@ public struct PartyPhotoService: Sendable {
             // Under the photo's own key, so that it is asked once however often this is done.
             update.send(.photo(photo, party: party), .invite, to: host, key: photo)
         }
-        try await tree.write(update, to: "add a photo to the party \(party)")
+        try await tree.write(update, to: "add a photo to the party \(party)") {
+            try await tree.user().photos.contains(photo)
+        }
     }
 
     /// Finishes or removes each photo whose bytes arrived before this user was cut off: to be called when a
@@ -85,7 +87,7 @@ public struct PartyPhotoService: Sendable {
         var update = PartyUpdate(by: tree.uid)
         update.setOwn("uploads/\(photo)", NSNull())
         if try await PhotoFacts.read(photo, tree) != nil { update.remove("photos/\(photo)") }
-        try await tree.write(update, to: "delete the photo \(photo)")
+        try await tree.write(update, deleting: photo)
     }
 
     // MARK: Deciding
@@ -101,7 +103,7 @@ public struct PartyPhotoService: Sendable {
         var update = PartyUpdate(by: tree.uid)
         update.set("parties/\(party)/photos/\(photo)", true)
         update.answer(question, .accept)
-        try await tree.write(update, to: "accept the photo \(photo)")
+        try await tree.write(update, deciding: question, to: "accept the photo \(photo)")
     }
 
     /// The host says no: the guest is told, the question goes.
@@ -109,7 +111,7 @@ public struct PartyPhotoService: Sendable {
         let (photo, _) = try parts(question)
         var update = PartyUpdate(by: tree.uid)
         update.answer(question, .refuse)
-        try await tree.write(update, to: "refuse the photo \(photo)")
+        try await tree.write(update, deciding: question, to: "refuse the photo \(photo)")
     }
 
     private func parts(
@@ -167,7 +169,9 @@ public struct PartyPhotoService: Sendable {
         _ = try await tree.ownParty(party)
         var update = PartyUpdate(by: tree.uid)
         update.remove("parties/\(party)/photos/\(photo)")
-        try await tree.write(update, to: "take a photo off the party \(party)")
+        try await tree.write(update, to: "take a photo off the party \(party)") {
+            try await tree.visibleParty(party)?.photos.contains(photo) != true
+        }
     }
 
     private func deleteOwn(_ photo: String, _ facts: PhotoFacts) async throws(ServiceError) {
@@ -178,15 +182,15 @@ public struct PartyPhotoService: Sendable {
         let party = try await tree.visibleParty(facts.party)
         if let party, party.owner == tree.uid {
             update.remove("parties/\(party.key)/photos/\(photo)")
-            return try await tree.write(update, to: "delete the photo \(photo)")
+            return try await tree.write(update, deleting: photo)
         }
         // Takes the place of the question, if that still waits. Only a guest may tell the host.
         var told = update
         told.send(.photo(photo, party: facts.party), .refuse, to: facts.host, key: photo)
         do {
-            try await tree.write(facts.host == tree.uid ? update : told, to: "delete the photo")
+            try await tree.write(facts.host == tree.uid ? update : told, deleting: photo)
         } catch .refused {
-            try await tree.write(update, to: "delete the photo \(photo)")
+            try await tree.write(update, deleting: photo)
         }
     }
 }

@@ -38,14 +38,11 @@ public struct PartyPhotoStore: PhotoStore {
             ["owner": tree.uid, "host": host, "party": party, "png": text],
         )
         update.setOwn("uploads/\(key)", party)
-        do {
-            try await tree.write(update, to: "upload a photo for the party \(party)")
-        } catch .refused(let purpose) {
+        let facts = PhotoFacts(owner: tree.uid, host: host, party: party)
+        try await tree.write(update, to: "upload a photo for the party \(party)") {
             // What is there is never changed. The same is there already, perhaps.
-            let facts = try await PhotoFacts.read(key, tree)
-            guard facts == PhotoFacts(owner: tree.uid, host: host, party: party),
-                try await Self.text(key, tree) == text
-            else { throw ServiceError.refused(purpose) }
+            guard try await PhotoFacts.read(key, tree) == facts else { return false }
+            return try await Self.text(key, tree) == text
         }
     }
 
@@ -62,7 +59,7 @@ public struct PartyPhotoStore: PhotoStore {
         update.remove("photos/\(key)")
         update.setOwn("photos/\(key)", NSNull())
         update.setOwn("uploads/\(key)", NSNull())
-        try await tree.write(update, to: "delete the photo \(key)")
+        try await tree.write(update, deleting: key)
     }
 
     /// The photo of a key, whatever party it is of.

@@ -97,7 +97,9 @@ public struct PartyService: Sendable {
         for friend in friends {
             update.send(.party(key), .invite, to: friend, key: try tree.newKey())
         }
-        try await tree.write(update, to: "make a party")
+        try await tree.write(update, to: "make a party") {
+            try await tree.sees(key)
+        }
         return HostedParty(
             key: key,
             owner: tree.uid,
@@ -169,7 +171,9 @@ public struct PartyService: Sendable {
         for guest in guests.sorted() {
             update.send(.party(key), .refuse, to: guest, key: try tree.newKey())
         }
-        try await tree.write(update, to: "cancel the party \(key)")
+        try await tree.write(update, to: "cancel the party \(key)") {
+            try await !tree.sees(key)
+        }
     }
 
     // MARK: Answering
@@ -198,14 +202,30 @@ public struct PartyService: Sendable {
         _ isComing: Bool,
         under messageKey: String,
     ) async throws(ServiceError) {
+        let invitations = try await invitations(to: key, of: owner)
+        // Without an invitation the own list alone shows that it was answered, if it says something else before.
+        let before = invitations.isEmpty ? try await tree.user().attendingParties[key] : nil
         var update = PartyUpdate(by: tree.uid)
-        for message in try await tree.inbox().records
-        where message.from == owner && message.subject == .party(key) && message.isQuestion {
-            update.remove(message)
-        }
+        for invitation in invitations { update.remove(invitation) }
         update.setOwn("attendingParties/\(key)", isComing)
         update.send(.party(key), isComing ? .accept : .refuse, to: owner, key: messageKey)
-        try await tree.write(update, to: "answer: the party may be cancelled, or you off its list")
+        let purpose = "answer: the party may be cancelled, or you off its list"
+        try await tree.write(update, to: purpose) {
+            guard before != isComing else { return false }
+            let left = try await self.invitations(to: key, of: owner)
+            let now = try await tree.user().attendingParties[key]
+            return now == isComing && !left.contains(where: invitations.contains)
+        }
+    }
+
+    /// The invitations to a party that wait in the own inbox.
+    private func invitations(
+        to key: String,
+        of owner: String,
+    ) async throws(ServiceError) -> [PartyMessage] {
+        try await tree.inbox().records.filter {
+            $0.from == owner && $0.subject == .party(key) && $0.isQuestion
+        }
     }
 }
 

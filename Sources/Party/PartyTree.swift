@@ -78,6 +78,13 @@ struct PartyTree: Sendable {
         }
     }
 
+    /// Whether a message is in the own inbox with this content.
+    func has(_ message: PartyMessage) async throws(ServiceError) -> Bool {
+        let place = "messages/\(uid)/\(message.key)/messageContent"
+        let content = try await read(place, to: "read your inbox").value as? String
+        return content == message.content.rawValue
+    }
+
     /// A party.
     ///
     /// - Throws: `notFound` when this user does not see it.
@@ -99,8 +106,62 @@ struct PartyTree: Sendable {
     }
 
     /// Writes an update: all of it, or nothing.
-    func write(_ update: PartyUpdate, to purpose: String) async throws(ServiceError) {
-        try await database.update(update.values, to: purpose)
+    ///
+    /// A client that loses its connection before the answer sends the update once more, and the rules may refuse it
+    /// then because it is done: the party that it makes is there. So a refusal is believed only when `isDone`, which
+    /// looks at what this user sees, says no as well.
+    ///
+    /// - Parameter isDone: Whether it looks as it does after the update, and did not before. There is none where this
+    ///   user would see nothing of it, or where the rules let everything be done again.
+    func write(
+        _ update: PartyUpdate,
+        to purpose: String,
+        unless isDone: () async throws -> Bool = { false },
+    ) async throws(ServiceError) {
+        do {
+            try await database.update(update.values, to: purpose)
+        } catch .refused(let purpose) {
+            let isDone = try await ServiceError.naming(purpose) { try await connected(isDone) }
+            guard isDone else { throw .refused(purpose) }
+        }
+    }
+
+    /// Writes an update that decides a question of the own inbox.
+    ///
+    /// It is done once the question that waited before is gone, and what `isSeen` looks for is there.
+    func write(
+        _ update: PartyUpdate,
+        deciding question: PartyMessage,
+        to purpose: String,
+        isSeen: () async throws -> Bool = { true },
+    ) async throws(ServiceError) {
+        let wasWaiting = try await has(question)
+        try await write(update, to: purpose) {
+            guard wasWaiting, try await !has(question) else { return false }
+            return try await isSeen()
+        }
+    }
+
+    /// Runs an operation, and once there is a connection again if there was none for it.
+    ///
+    /// - Throws: What the operation throws for another reason.
+    func connected<Value: Sendable>(
+        _ operation: () async throws -> Value
+    ) async throws -> Value {
+        while true {
+            do {
+                return try await operation()
+            } catch ServiceError.database(.offline) {
+                try await connection()
+            }
+        }
+    }
+
+    /// Waits for a connection.
+    private func connection() async throws {
+        let place = database.reference(withPath: ".info/connected")
+        for try await snapshot in place.snapshots() where snapshot.value as? Bool == true { return }
+        try Task.checkCancellation()
     }
 }
 

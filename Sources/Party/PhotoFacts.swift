@@ -39,3 +39,12 @@ struct PhotoFacts: Equatable {
         }
     }
 }
+
+extension PartyTree {
+    /// Writes an update that deletes a photo which this user uploaded.
+    func write(_ update: PartyUpdate, deleting photo: String) async throws(ServiceError) {
+        try await write(update, to: "delete the photo \(photo)") {
+            try await PhotoFacts.read(photo, self) == nil
+        }
+    }
+}

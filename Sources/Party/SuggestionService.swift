@@ -45,7 +45,7 @@ public struct SuggestionService: Sendable {
             update.removeAnswers(of: guest, to: key, from: try await tree.inbox())
         }
         update.answer(suggestion, .accept)
-        try await tree.write(update, to: "invite who was suggested")
+        try await tree.write(update, deciding: suggestion, to: "invite who was suggested")
     }
 
     /// The host says no: who suggested it is told, the suggestion goes.
@@ -53,7 +53,7 @@ public struct SuggestionService: Sendable {
         _ = try parts(suggestion)
         var update = PartyUpdate(by: tree.uid)
         update.answer(suggestion, .refuse)
-        try await tree.write(update, to: "refuse who was suggested")
+        try await tree.write(update, deciding: suggestion, to: "refuse who was suggested")
     }
 
     private func parts(
