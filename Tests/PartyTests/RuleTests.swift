@@ -224,6 +224,132 @@ struct RuleTests {
         }
     }
 
+    /// Of `base` each change is refused, and leaves nothing; `base` itself is taken, so the change alone is why.
+    private func expectRefused(
+        _ person: Person,
+        at path: String,
+        _ base: [String: Any],
+        _ changes: [[String: Any]],
+    ) async throws {
+        let before = try await person.node(path)
+        for change in changes {
+            let changed = base.merging(change) { $1 }.filter { !($0.value is NSNull) }
+            #expect(try await !person.mayWrite([path: changed]), "\(path): \(change.keys)")
+        }
+        #expect(try await person.node(path) == before)
+        #expect(try await person.mayWrite([path: base]), "\(path)")
+    }
+
+    @Test("an entry and a profile hold what they are for, and nothing else")
+    func entryValues() async throws {
+        let at = try await evening()
+        let (fay, email) = try await server.newcomer("Fay")
+        let address = try await at.bob.accounts.me().email
+        try await expectRefused(
+            fay,
+            at: "users/\(fay.uid)",
+            ["uid": fay.uid, "email": email],
+            [
+                ["uid": at.bob.uid], ["uid": NSNull()], ["uid": true], ["email": address],
+                ["email": NSNull()], ["email": 5], ["email": ""], ["name": "Fay"],
+                ["friends": [fay.uid: true]], ["friends": [at.bob.uid: "yes"]],
+                ["ownedParties": [at.key: true]], ["attendingParties": [at.key: "maybe"]],
+                ["photos": ["none": true]], ["uploads": ["none": at.key]],
+            ]
+        )
+        for (field, value) in [("email", address), ("uid", at.bob.uid), ("name", "Fay")] {
+            #expect(try await !fay.mayWrite(["users/\(fay.uid)/\(field)": value]), "\(field)")
+        }
+        let (longName, longAddress) = (
+            String(repeating: "n", count: 100), String(repeating: "p", count: 2000)
+        )
+        try await expectRefused(
+            fay,
+            at: "profiles/\(fay.uid)",
+            ["name": longName, "picture": longAddress],
+            [
+                ["name": NSNull()], ["name": ""], ["name": 5], ["name": longName + "n"],
+                ["picture": 5], ["picture": longAddress + "p"], ["email": email],
+            ]
+        )
+        #expect(try await !at.bob.mayWrite(["profiles/\(fay.uid)/name": "Bob"]))
+        #expect(try await !fay.mayWrite(["profiles/\(fay.uid)/name": NSNull()]))
+    }
+
+    @Test("a message says what one may say, and nothing else")
+    func messageValues() async throws {
+        let at = try await evening()
+        let inbox = "messages/\(at.ann.uid)"
+        let changes: [[String: Any]] = [
+            ["messageType": "hello"], ["messageType": 5], ["messageType": NSNull()],
+            ["messageContent": "reject"], ["messageContent": true], ["messageContent": NSNull()],
+            ["from": at.cyd.uid], ["from": at.ann.uid], ["from": NSNull()], ["to": at.cyd.uid],
+            ["to": NSNull()], ["party": NSNull()], ["party": false], ["party": "p/guests"],
+            ["photo": NSNull()], ["photo": false], ["photo": "f/owner"],
+            ["sentAt": 1_782_000_000_000], ["sentAt": 1], ["sentAt": "now"],
+            ["sentAt": 32_503_680_000_000], ["text": "hi"], [".priority": 1], [".priority": "a"],
+        ]
+        let request = at.bob.message(to: at.ann.uid, "friend_request", "invite")
+        let suggestion = at.bob.message(to: at.ann.uid, "party_invite", "invite", party: at.key)
+            .merging(["guest": at.eve.uid, "sentAt": ServerValue.timestamp()]) { $1 }
+        try await expectRefused(
+            at.bob,
+            at: "\(inbox)/r",
+            request,
+            changes + [["party": at.key], ["photo": "f"], ["guest": at.eve.uid]]
+        )
+        try await expectRefused(
+            at.bob,
+            at: "\(inbox)/s",
+            suggestion,
+            changes + [
+                ["guest": "nobody"], ["guest": ""], ["guest": 5], ["guest": NSNull()],
+                ["guest": [".value": at.eve.uid, ".priority": 1]], ["party": "elsewhere"],
+                ["party": "null"], ["messageContent": "accept"],
+            ]
+        )
+        // Of what refuses nothing else depends on the kind.
+        try await expectRefused(
+            at.bob,
+            at: "\(inbox)/t",
+            at.bob.message(to: at.ann.uid, "party_invite", "refuse", party: at.key),
+            changes + [["messageType": "PARTY_INVITE"], ["messageType": "image_uploaded"]]
+        )
+        let own = try await at.ann.inbox.messages()
+        #expect(own.faults.isEmpty && Set(own.records.map(\.key)) == ["r", "s", "t"])
+    }
+
+    @Test("a photo is a PNG of a guest for a party and its host, and nothing else")
+    func photoValues() async throws {
+        let at = try await evening()
+        let key = try #require(at.bob.place("photos").childByAutoId().key)
+        let png = "iVBORw0KGgo" + String(repeating: "A", count: 1_000_000 - 11)
+        let base = ["owner": at.bob.uid, "host": at.ann.uid, "party": at.key, "png": png]
+        let changes: [[String: Any]] = [
+            ["host": at.bob.uid], ["host": at.cyd.uid], ["host": NSNull()], ["host": true],
+            ["owner": at.ann.uid], ["owner": NSNull()], ["party": "elsewhere"],
+            ["party": NSNull()], ["party": "\(at.key)/owner"], ["png": NSNull()], ["png": 5],
+            ["png": ""], ["png": "R0lGODlhAQABAAAAACw="], ["png": "AiVBORw0KGgo"],
+        ]
+        // All but the length with few bytes.
+        let small = base.merging(["png": "iVBORw0KGgoAAAANSUhEUg=="]) { $1 }
+        try await expectRefused(
+            at.bob,
+            at: "photos/\(key)",
+            small,
+            changes + [["name": "lake.png"]]
+        )
+        let long = try #require(at.bob.place("photos").childByAutoId().key)
+        try await expectRefused(at.bob, at: "photos/\(long)", base, [["png": png + "A"]])
+        #expect(try await !at.bob.mayWrite(["photos/null": small]))
+        // Nothing of it is changed afterwards, by whomever.
+        for person in [at.ann, at.bob] {
+            #expect(try await !person.mayWrite(["photos/\(key)/png": "iVBORw0KGgoB"]))
+            #expect(try await !person.mayWrite(["photos/\(key)/host": at.cyd.uid]))
+            #expect(try await !person.mayWrite(["photos/\(key)": small]))
+        }
+    }
+
     @Test("a party and its key in the owner's list come and go together")
     func ownedParties() async throws {
         let at = try await evening()
