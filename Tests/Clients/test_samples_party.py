@@ -9,6 +9,8 @@ from browser import Browser
 from hearth_server import Hearth
 from sample_pages import Window, contrast_faults
 
+OWNER = {"Authorization": "Bearer owner"}
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
@@ -192,6 +194,95 @@ def test_an_invitation_to_a_party_that_is_gone_can_be_put_away(window):
     jon.wait_text(".letter", "a party that is no longer on")
     jon.press(".letter button", "Dismiss")
     jon.wait_text("#no-inbox", "Nothing to answer")
+
+
+def session(window, part):
+    return window.value(f"JSON.parse(sessionStorage['hearth.samples.session']).{part}")
+
+
+def uid(window):
+    return session(window, "uid")
+
+
+def read(server, path):
+    """What is there, whoever may see it."""
+    return server.get(f"/{path}.json?ns=party", headers=OWNER).json
+
+
+def only_party(server, host):
+    """The key of the one party of a host, and what is there."""
+    [key] = read(server, f"users/{uid(host)}/ownedParties")
+    return key, read(server, f"parties/{key}")
+
+
+def message(sender, receiver, kind, content, **more):
+    """A message as a client of old, or one of somebody's own making, writes it: without a time."""
+    return {
+        "from": sender,
+        "to": receiver,
+        "messageType": kind,
+        "messageContent": content,
+        "party": "null",
+        "photo": "null",
+        **more,
+    }
+
+
+def test_a_guest_cannot_take_the_photo_of_another_off(window, server, tmp_path):
+    mae, nic, oda = window("Mae"), window("Nic"), window("Oda")
+    befriend(mae, "nic@example.com", nic, "Nic")
+    befriend(mae, "oda@example.com", oda, "Oda")
+    invite(mae, "Kites")
+    for guest, name in ((nic, "Nic"), (oda, "Oda")):
+        guest.press(".letter button", "Accept")
+        mae.wait_text(".guest.coming", name)
+    upload(nic, png(tmp_path / "photo.png"))
+    mae.press(".letter button", "Accept")
+    photo_count(mae, 1)
+    key, party = only_party(server, mae)
+    [photo] = party["photos"]
+    forged = message(uid(oda), uid(mae), "image_uploaded", "refuse", party=key, photo=photo)
+    place = f"/messages/{uid(mae)}/forged.json?ns=party&auth={session(oda, 'idToken')}"
+    assert server.put(place, forged).status == 200
+    # What comes later is applied later.
+    oda.press(".party-card button", "I cannot come")
+    mae.wait_text(".guest.refused", "Oda")
+    assert read(server, f"messages/{uid(mae)}") is None
+    assert list(only_party(server, mae)[1]["photos"]) == [photo]
+    photo_count(mae, 1)
+    # Nic's own word counts, as ever.
+    nic.press(".photos button", "Remove this photo by Nic")
+    photo_count(mae, 0)
+
+
+def test_an_old_yes_does_not_bring_back_whom_the_host_took_off(window, server):
+    sal, tim = window("Sal"), window("Tim")
+    befriend(sal, "tim@example.com", tim, "Tim")
+    invite(sal, "Bowls")
+    key, _ = only_party(server, sal)
+    host, guest = uid(sal), uid(tim)
+    sal.leave()
+    tim.press(".letter button", "Accept")
+    tim.wait_text(".party-card", "Bowls")
+    taken_off = server.request("DELETE", f"/parties/{key}/guests/{guest}.json?ns=party", headers=OWNER)
+    assert taken_off.status == 200
+    # What comes later is applied later.
+    tim.press("#friends button", "End the friendship with Sal")
+    tim.wait_text("#no-friends", "No friends yet")
+    sal.come_back()
+    sal.wait_text("#no-friends", "No friends yet")
+    assert "guests" not in read(server, f"parties/{key}")
+    assert read(server, f"messages/{host}") is None
+
+
+def test_messages_without_a_time_come_last(window, server):
+    uma, vic, wes = window("Uma"), window("Vic"), window("Wes")
+    for key, sender, more in (("-A", vic, {}), ("-Z", wes, {"sentAt": 1})):
+        request = message(uid(sender), uid(uma), "friend_request", "invite", **more)
+        assert server.put(f"/messages/{uid(uma)}/{key}.json?ns=party", request, headers=OWNER).status == 200
+    uma.wait_text(".letter", "Vic asks")
+    uma.wait_text(".letter", "Wes asks")
+    assert [text.split()[0] for text in uma.texts(".letter p")] == ["Wes", "Vic"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

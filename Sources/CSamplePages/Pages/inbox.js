@@ -31,14 +31,30 @@ export function meaning(letter, owned) {
 const questions = new Set(["friendQuestion", "photoQuestion", "suggestion", "invitation"]);
 export const isQuestion = (kind) => questions.has(kind);
 
-/** Letters by the server's times, and then by key. */
+/** Letters by the server's times, and then by key; those without a time come last. */
 export const inOrder = (letters) =>
-  letters.sort(([key, one], [otherKey, other]) =>
-    (one.sentAt ?? 0) - (other.sentAt ?? 0) || (key < otherKey ? -1 : 1));
+  letters.sort(([key, { sentAt: one = Infinity }], [otherKey, { sentAt: other = Infinity }]) =>
+    one === other ? (key < otherKey ? -1 : 1) : one - other);
 
 /** A letter as it is sent. */
 export function letter(from, to, messageType, messageContent, { party = "null", photo = "null", guest } = {}) {
   return { from, to, messageType, messageContent, party, photo, sentAt: NOW, ...(guest && { guest }) };
+}
+
+/** Whether an answer still changes what is mine: whom I took off stays off, and nobody takes another's photo away. */
+export async function stillCounts(hearth, { from, party, photo }, kind) {
+  switch (kind) {
+    case "guestAnswer":
+      return (await hearth.get(`parties/${party}/guests/${from}`)) !== null;
+    case "photoTakenBack":
+      return hearth.get(`photos/${photo}/owner`).then((owner) => owner === null || owner === from, (refusal) => {
+        // Nobody sees a photo that is gone.
+        if (refusal.code === "permission_denied") return true;
+        throw refusal;
+      });
+    default:
+      return true;
+  }
 }
 
 /** The update that applies an answer to what is mine, and takes it out of the inbox. */

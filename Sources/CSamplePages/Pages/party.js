@@ -2,7 +2,7 @@
 
 import { arrange, attempt, byId, el, face, fill, keepFocus, notice, say, whenSubmitted } from "./dom.js";
 import { openGate } from "./gate.js";
-import { applying, inOrder, isLetter, isQuestion, meaning, news } from "./inbox.js";
+import { applying, inOrder, isLetter, isQuestion, meaning, news, stillCounts } from "./inbox.js";
 import { letterParts } from "./letters.js";
 import { loadGuest, makeGuest, Parties } from "./parties.js";
 import { askForParty, partyParts, timeOf } from "./partycard.js";
@@ -114,12 +114,13 @@ class PartyPage {
   async #apply(key, letter) {
     const kind = meaning(letter, this.#owned);
     try {
+      if (!(await stillCounts(this.hearth, letter, kind))) return await this.parties.dismiss(key);
       await this.hearth.update(applying(this.me.uid, key, letter, kind));
     } catch (refusal) {
       // Without a connection it stays where it is, and comes again with the next one.
       if (refusal.code !== "permission_denied") return;
       // What it is about is gone.
-      await this.parties.dismiss(key).catch(() => {});
+      return this.parties.dismiss(key).catch(() => {});
     }
     const name = await this.hearth.get(`profiles/${letter.from}/name`).catch(() => null);
     const text = news(letter, kind, name ?? "Somebody");
