@@ -255,6 +255,32 @@ def test_a_guest_cannot_take_the_photo_of_another_off(window, server, tmp_path):
     photo_count(mae, 0)
 
 
+def test_a_suggestion_of_somebody_who_comes_meanwhile_leaves_them_be(window, server):
+    pam, qin, ray = window("Pam"), window("Qin"), window("Ray")
+    befriend(pam, "qin@example.com", qin, "Qin")
+    befriend(qin, "ray@example.com", ray, "Ray")
+    invite(pam, "Go")
+    qin.press(".letter button", "Accept")
+    qin.wait("document.querySelector('.suggest')")
+    qin.value(
+        """(() => {
+            const select = document.querySelector(".suggest");
+            select.selectedIndex = 1;
+            select.dispatchEvent(new Event("change"));
+        })()"""
+    )
+    pam.wait_text(".letter", "Qin suggests that you invite Ray to “Go”.")
+    befriend(pam, "ray@example.com", ray, "Ray")
+    pam.press(".guest button", "Invite Ray")
+    ray.press(".letter button", "Accept")
+    pam.wait_text(".guest.coming", "Ray")
+    pam.press(".letter button", "Accept")
+    pam.wait_text("#no-inbox", "Nothing to answer")
+    assert only_party(server, pam)[1]["guests"] == {uid(qin): True, uid(ray): True}
+    # No second invitation.
+    assert read(server, f"messages/{uid(ray)}") is None
+
+
 def test_an_old_yes_does_not_bring_back_whom_the_host_took_off(window, server):
     sal, tim = window("Sal"), window("Tim")
     befriend(sal, "tim@example.com", tim, "Tim")

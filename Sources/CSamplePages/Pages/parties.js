@@ -158,13 +158,13 @@ export class Parties {
     return this.hearth.update(this.#to(owner, "party_invite", "invite", { party, guest }));
   }
 
-  answerSuggestion(key, { from, party, guest }, isYes, isFriend) {
+  /** Somebody who was invited meanwhile, or comes already, is left as they are. */
+  async answerSuggestion(key, { from, party, guest }, isYes, isFriend) {
+    const place = `parties/${party}/guests/${guest}`;
+    const isOnList = isYes && ["invited", true].includes(await this.hearth.get(place));
     return this.hearth.update({
-      ...(isYes && {
-        [`parties/${party}/guests/${guest}`]: "invited",
-        ...this.#to(guest, "party_invite", "invite", { party }),
-        ...(!isFriend && this.#to(guest, "friend_request", "invite")),
-      }),
+      ...(isYes && !isOnList && { [place]: "invited", ...this.#to(guest, "party_invite", "invite", { party }) }),
+      ...(isYes && !isFriend && this.#to(guest, "friend_request", "invite")),
       ...this.#to(from, "party_invite", isYes ? "accept" : "refuse", { party, guest }),
       [`messages/${this.me}/${key}`]: null,
     });
