@@ -9,6 +9,7 @@ from hearth_server import Hearth
 from sample_pages import Window, contrast_faults
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+OWNER = {"Authorization": "Bearer owner"}
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +169,32 @@ def test_older_posts_are_shown_on_demand(window):
     gil.wait("document.querySelectorAll('.post').length === 23")
     alts = gil.value("[...document.querySelectorAll('.post .picture')].map((p) => p.alt)")
     assert alts == [f"Card by Gil: card {count}" for count in range(23, 0, -1)]
+
+
+def uid(window):
+    return window.value("JSON.parse(sessionStorage['hearth.samples.session']).uid")
+
+
+def read(server, path):
+    """What is there, whoever may see it."""
+    return server.get(f"/{path}.json?ns=social", headers=OWNER).json
+
+
+def change(server, places):
+    """Changes several places as another client would have."""
+    answer = server.request("PATCH", "/.json?ns=social", places, headers=OWNER)
+    assert answer.status == 200, answer.text
+
+
+def test_entries_whose_posts_are_gone_make_room_for_older_ones(window, server):
+    ola = window("Ola")
+    post(ola, "Still here")
+    gone = {f"timeline/{uid(ola)}/-z{number:018}/poster_uid": "nobody" for number in range(45)}
+    ola.leave()
+    change(server, gone)
+    ola.come_back()
+    show(ola, "Card by Ola: Still here")
+    ola.wait("document.getElementById('more-posts').hidden")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

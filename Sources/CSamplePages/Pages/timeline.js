@@ -32,12 +32,14 @@ class Entry {
   /** What I asked for and the server has not answered: true to like, false to end it, null for nothing. */
   wanted = null;
 
-  constructor(hearth, me, key, poster, changed) {
+  /** `gone` is called when there is no such post any more. */
+  constructor(hearth, me, key, poster, changed, gone) {
     Object.assign(this, { key, poster });
     this.stops = [
       hearth.observeValue(`posts/${poster}/${key}`, (value) => {
         this.post = isPost(value) ? value : null;
         changed();
+        if (value === null) gone();
       }),
       hearth.observeValue(`postLikes/${key}/${me}`, (value) => {
         this.isLiked = value === true;
@@ -98,12 +100,20 @@ class Timeline {
         }
         for (const [key, { poster_uid: poster }] of wanted) {
           if (this.#entries.has(key)) continue;
-          this.#entries.set(key, new Entry(this.hearth, this.me.uid, key, poster, () => this.#draw()));
+          const entry = new Entry(
+            this.hearth, this.me.uid, key, poster, () => this.#draw(), () => this.#clear(key),
+          );
+          this.#entries.set(key, entry);
         }
         this.#isFull = children.size >= this.#limit;
         this.#draw();
       },
     );
+  }
+
+  /** An entry whose post is gone would keep its place among the newest. What fails is done at the next look. */
+  #clear(key) {
+    this.hearth.set(`timeline/${this.me.uid}/${key}`, null).catch(() => {});
   }
 
   #draw() {
