@@ -7,6 +7,7 @@ import pytest
 
 from browser import Browser
 from hearth_server import Hearth
+from page_requests import disturb, release
 from sample_pages import Window, contrast_faults
 
 OWNER = {"Authorization": "Bearer owner"}
@@ -309,6 +310,61 @@ def test_messages_without_a_time_come_last(window, server):
     uma.wait_text(".letter", "Vic asks")
     uma.wait_text(".letter", "Wes asks")
     assert [text.split()[0] for text in uma.texts(".letter p")] == ["Wes", "Vic"]
+
+
+@pytest.mark.parametrize("fate", ["lost", "unanswered", "late"])
+def test_what_is_made_while_the_connection_is_cut_is_made_once(window, server, tmp_path, fate):
+    xia, yul = window(f"Xia {fate}"), window(f"Yul {fate}")
+    befriend(xia, f"yul.{fate}@example.com", yul, f"Yul {fate}")
+
+    def is_disturbed():
+        xia.wait("disturbed")
+        assert xia.texts("#alerts .toast") == []
+
+    disturb(xia, "parties/", fate)
+    invite(xia, "Tea")
+    xia.wait("!document.getElementById('party-dialog').open")
+    is_disturbed()
+    only_party(server, xia)
+    assert len(read(server, f"messages/{uid(yul)}")) == 1
+
+    # A photo: its bytes, and then what links to them.
+    for count, part in ((1, '"png"'), (2, "parties/")):
+        disturb(xia, part, fate)
+        upload(xia, png(tmp_path / "photo.png"))
+        photo_count(xia, count)
+        is_disturbed()
+    photos = [photo for photo in read(server, "photos").values() if photo["owner"] == uid(xia)]
+    assert len(photos) == len(only_party(server, xia)[1]["photos"]) == 2
+
+    yul.press(".letter button", "Accept")
+    xia.wait_text(".guest.coming", "Yul")
+    disturb(xia, "parties/", fate)
+    xia.press(".party-card button", "Cancel the party")
+    xia.press("#party-dialog button.danger", "Cancel the party")
+    xia.wait_text("#no-parties", "No parties yet")
+    xia.wait("!document.getElementById('party-dialog').open")
+    is_disturbed()
+    yul.wait_text("#no-parties", "No parties yet")
+
+
+def test_a_party_that_is_made_late_closes_no_other_dialog(window):
+    zoe = window("Zoe")
+    disturb(zoe, "parties/", "held")
+    zoe.press("#new-party")
+    zoe.write("#field-description", "The first")
+    zoe.press("#party-dialog button", "Make the party")
+
+    def go_on():
+        zoe.press("#party-dialog button", "Cancel")
+        zoe.press("#new-party")
+        zoe.write("#field-description", "The second")
+
+    release(zoe, go_on)
+    zoe.wait_text(".party-card", "The first")
+    zoe.press("#party-dialog button", "Make the party")
+    zoe.wait_text(".party-card", "The second")
+    zoe.wait("!document.getElementById('party-dialog').open")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

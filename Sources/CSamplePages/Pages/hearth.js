@@ -2,7 +2,7 @@
 //
 // When the connection is lost a new one is opened and everything that is observed is asked for again. Reads wait
 // for it, and so do writes that were not sent yet. A write that was on its way is rejected with "connection_lost":
-// whether it was done nobody knows, so whoever made it looks and decides.
+// whether it was done nobody knows, so whoever made it looks and decides; `updateOnce` does.
 
 const alphabet = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 const longestPause = 10_000;
@@ -96,6 +96,24 @@ export class Hearth {
   /** Several places at once, all of them or none; `null` removes. */
   update(places) {
     return this.#request({ do: "update", path: "/", value: places });
+  }
+
+  /**
+   * An update that cannot be made twice, and that leaves `value` at `path`: when the connection is lost meanwhile it is
+   * looked for there, and made again only if it has not arrived.
+   */
+  async updateOnce(places, path, value) {
+    for (let wasCut = false; ; ) {
+      try {
+        return await this.update(places);
+      } catch (refusal) {
+        const isCut = refusal.code === "connection_lost";
+        wasCut ||= isCut;
+        // One that is refused the second time may be so because the first one came late.
+        if (wasCut && (await this.get(path)) === value) return;
+        if (!isCut) throw refusal;
+      }
+    }
   }
 
   /** What is to be written when this connection ends; false when there is none. */

@@ -67,7 +67,7 @@ export class Parties {
       [`users/${this.me}/ownedParties/${key}`]: true,
     };
     for (const uid of friends) Object.assign(places, this.#to(uid, "party_invite", "invite", { party: key }));
-    return this.hearth.update(places);
+    return this.hearth.updateOnce(places, `users/${this.me}/ownedParties/${key}`, true);
   }
 
   /** Also once more, for somebody who has refused. */
@@ -92,7 +92,7 @@ export class Parties {
     for (const [uid, answer] of Object.entries(guests ?? {})) {
       if (answer === true) Object.assign(places, this.#to(uid, "party_invite", "refuse", { party }));
     }
-    return this.hearth.update(places);
+    return this.hearth.updateOnce(places, `users/${this.me}/ownedParties/${party}`, null);
   }
 
   change(party, description, date) {
@@ -104,21 +104,22 @@ export class Parties {
   /** First the bytes, with a note of what is left to do; what links to them only once they are acknowledged. */
   async addPhoto(party, owner, png) {
     const photo = this.hearth.key();
-    await this.hearth.update({
-      [`photos/${photo}`]: { owner: this.me, host: owner, party, png },
-      [`users/${this.me}/uploads/${photo}`]: party,
-    });
+    const note = `users/${this.me}/uploads/${photo}`;
+    const places = { [`photos/${photo}`]: { owner: this.me, host: owner, party, png }, [note]: party };
+    await this.hearth.updateOnce(places, note, party);
     await this.#linkPhoto(party, owner, photo);
   }
 
   #linkPhoto(party, owner, photo) {
-    return this.hearth.update({
-      [`users/${this.me}/photos/${photo}`]: true,
+    const link = `users/${this.me}/photos/${photo}`;
+    const places = {
+      [link]: true,
       [`users/${this.me}/uploads/${photo}`]: null,
       ...(owner === this.me
         ? { [`parties/${party}/photos/${photo}`]: true }
         : this.#to(owner, "image_uploaded", "invite", { party, photo })),
-    });
+    };
+    return this.hearth.updateOnce(places, link, true);
   }
 
   /** Links what was uploaded when the page was cut off; what cannot be linked any more goes. */

@@ -200,7 +200,8 @@ export function askForParty(page, key = null, party = null) {
     if (!description || Number.isNaN(date)) return;
     const isDone = await attempt(party ? "change the party" : "make the party", () =>
       party ? parties.change(key, description, date) : parties.make(description, date, friends));
-    if (isDone) dialog.close();
+    // Without a connection it may take long, and by now the dialog may ask for something else.
+    if (isDone && form.isConnected) dialog.close();
   });
   fill(dialog, [form]);
   dialog.showModal();
@@ -208,8 +209,9 @@ export function askForParty(page, key = null, party = null) {
 
 function askToCancel(page, key, party) {
   const dialog = document.getElementById("party-dialog");
-  const cancel = async () => {
-    if (await attempt("cancel the party", () => page.parties.cancel(key, party.guests))) dialog.close();
+  const cancel = async ({ target }) => {
+    const isDone = await attempt("cancel the party", () => page.parties.cancel(key, party.guests));
+    if (isDone && target.isConnected) dialog.close();
   };
   fill(dialog, [
     el("h2", { id: "party-dialog-title" }, "Cancel this party?"),
