@@ -6,6 +6,7 @@ import pytest
 
 from browser import Browser
 from hearth_server import Hearth
+from page_requests import disturb, release
 from sample_pages import Window, contrast_faults
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
@@ -184,6 +185,76 @@ def change(server, places):
     """Changes several places as another client would have."""
     answer = server.request("PATCH", "/.json?ns=social", places, headers=OWNER)
     assert answer.status == 200, answer.text
+
+
+@pytest.mark.parametrize("fate", ["lost", "unanswered", "late"])
+def test_a_post_whose_connection_is_cut_is_posted_once(window, server, fate):
+    ian = window(f"Ian-{fate}")
+    disturb(ian, "postOwners/", fate)
+    post(ian, "Once")
+    show(ian, f"Card by Ian-{fate}: Once")
+    assert ian.value("disturbed")
+    assert len(read(server, f"posts/{uid(ian)}")) == 1
+    assert ian.texts("#compose-problem") == [""]
+
+
+@pytest.mark.parametrize("fate", ["lost", "unanswered"])
+def test_a_post_whose_connection_is_cut_while_it_is_deleted_goes_without_a_complaint(window, server, fate):
+    joy = window(f"Joy-{fate}")
+    post(joy, "Not for long")
+    disturb(joy, "postLikes/", fate)
+    joy.press(".post button", "Delete this post")
+    joy.wait("disturbed && document.getElementById('connection').dataset.state === 'online'")
+    joy.wait_text("#no-posts", "Nothing here yet")
+    assert joy.texts("#alerts .toast") == []
+    assert read(server, f"posts/{uid(joy)}") is None
+
+
+def test_who_follows_gets_what_is_posted_meanwhile(window, server):
+    ken, liv = window("Ken"), window("Liv")
+    poster, old, new = uid(liv), "-A" + "0" * 18, "-B" + "0" * 18
+
+    def posted(key):
+        return {
+            f"postOwners/{key}": poster,
+            f"posts/{poster}/{key}": {
+                "image_url": PIXEL,
+                "image_height": 600,
+                "created_at": 1,
+                "like_count": 0,
+                "poster": {"uid": poster, "username": "Liv"},
+            },
+            f"timeline/{poster}/{key}/poster_uid": poster,
+        }
+
+    change(server, posted(old))
+    show(liv, "Picture by Liv")
+    disturb(ken, "following/", "held")
+    ken.write("#find-people", "Liv")
+    ken.press("#found-people button", "Follow Liv")
+    release(ken, lambda: change(server, posted(new)))
+    ken.wait_text("#found-people button[aria-pressed=true]", "Following")
+    show(ken, "Picture by Liv", "Picture by Liv")
+    # What is taken back meanwhile makes the update one that is refused: it is made again.
+    ken.press("#following button", "Unfollow Liv")
+    ken.wait_text("#no-posts", "Nothing here yet")
+    disturb(ken, "following/", "held")
+    ken.press("#found-people button", "Follow Liv")
+    release(ken, lambda: change(server, dict.fromkeys(posted(old))))
+    show(ken, "Picture by Liv")
+    assert list(read(server, f"timeline/{uid(ken)}")) == [new]
+
+
+def test_who_follows_while_a_post_is_on_its_way_gets_it(window, server):
+    mia, ned = window("Mia"), window("Ned")
+    disturb(mia, "postOwners/", "held")
+    mia.write("#card-text", "On its way")
+    mia.press("#compose button.primary")
+    # Not by the page, which would look for itself.
+    edges = {f"following/{uid(ned)}/{uid(mia)}": True, f"followers/{uid(mia)}/{uid(ned)}": True}
+    release(mia, lambda: change(server, edges))
+    show(mia, "Card by Mia: On its way")
+    show(ned, "Card by Mia: On its way")
 
 
 def test_entries_whose_posts_are_gone_make_room_for_older_ones(window, server):

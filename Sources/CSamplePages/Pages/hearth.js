@@ -23,6 +23,20 @@ export class Refusal extends Error {
   }
 }
 
+/**
+ * Does something that is harmless twice, and again when it was refused or cut off: what it read may have changed before
+ * it wrote.
+ */
+export async function settled(work) {
+  for (let triesLeft = 4; ; triesLeft -= 1) {
+    try {
+      return await work();
+    } catch (refusal) {
+      if (triesLeft === 1 || !["permission_denied", "connection_lost"].includes(refusal.code)) throw refusal;
+    }
+  }
+}
+
 export class Hearth {
   #database;
   #credentials;
@@ -93,8 +107,9 @@ export class Hearth {
     return this.#request({ do: "set", path, value });
   }
 
-  /** Several places at once, all of them or none; `null` removes. */
-  update(places) {
+  /** Several places at once, all of them or none; `null` removes. Of no places it is no request. */
+  async update(places) {
+    if (Object.keys(places).length === 0) return null;
     return this.#request({ do: "update", path: "/", value: places });
   }
 

@@ -1,7 +1,7 @@
 // People of the database `social`, which chat and timeline share: profiles, search, following.
 
 import { attempt, el, face, fill, keepFocus, say } from "./dom.js";
-import { NOW } from "./hearth.js";
+import { NOW, settled } from "./hearth.js";
 
 export const usernamePattern = "[A-Za-z0-9_\\-]{1,30}";
 export const usernameHint = "1 to 30 letters, digits, - or _";
@@ -101,20 +101,43 @@ export class People {
 
   /** Both edges, and what they have posted into the own timeline. */
   async follow(other) {
-    const places = this.#edges(other, true);
-    const posts = (await this.#hearth.get(`posts/${other}`)) ?? {};
-    for (const key of Object.keys(posts)) places[`timeline/${this.uid}/${key}/poster_uid`] = other;
-    await this.#hearth.update(places);
+    let entered;
+    await settled(async () => {
+      entered = await this.#postsOf(other);
+      await this.#hearth.update({ ...this.#edges(other, true), ...this.#entries(entered, other) });
+    });
+    // What they posted while the edges were on their way. They are followed already, so a failure is none of that.
+    await settled(async () => {
+      const posts = await this.#postsOf(other);
+      await this.#hearth.update({
+        ...this.#entries([...posts].filter((key) => !entered.has(key)), other),
+        ...this.#entries([...entered].filter((key) => !posts.has(key)), null),
+      });
+    }).catch(() => {});
   }
 
   /** The edges go, and their posts out of the own timeline. */
   async unfollow(other) {
-    const places = this.#edges(other, null);
-    const entries = (await this.#hearth.get(`timeline/${this.uid}`)) ?? {};
-    for (const [key, entry] of Object.entries(entries)) {
-      if (entry.poster_uid === other) places[`timeline/${this.uid}/${key}`] = null;
-    }
-    await this.#hearth.update(places);
+    await settled(async () =>
+      this.#hearth.update({ ...this.#edges(other, null), ...this.#entries(await this.#enteredBy(other), null) }));
+    // What they posted while the edges were going.
+    await settled(async () => this.#hearth.update(this.#entries(await this.#enteredBy(other), null))).catch(() => {});
+  }
+
+  async #postsOf(other) {
+    return new Set(Object.keys((await this.#hearth.get(`posts/${other}`)) ?? {}));
+  }
+
+  /** The keys of their posts in the own timeline. */
+  async #enteredBy(other) {
+    const entries = Object.entries((await this.#hearth.get(`timeline/${this.uid}`)) ?? {});
+    return entries.filter(([, entry]) => entry.poster_uid === other).map(([key]) => key);
+  }
+
+  /** What puts posts of `poster` into the own timeline; of nobody, what takes them out. */
+  #entries(keys, poster) {
+    const entry = poster && { poster_uid: poster };
+    return Object.fromEntries([...keys].map((key) => [`timeline/${this.uid}/${key}`, entry]));
   }
 
   #edges(other, value) {

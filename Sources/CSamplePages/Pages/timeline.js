@@ -3,7 +3,7 @@
 import { cardAddress, cardHues, cardSize, cardWords, isPictureAddress } from "./card.js";
 import { ago, arrange, attempt, byId, count, el, face, fill, keepFocus, reason, say, wholeText, whenSubmitted } from "./dom.js";
 import { openGate } from "./gate.js";
-import { increased, NOW } from "./hearth.js";
+import { increased, NOW, settled } from "./hearth.js";
 import { loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
 
 const pageSize = 20;
@@ -224,7 +224,10 @@ class Timeline {
   async #post(address, height) {
     const { uid, username } = this.me;
     const key = this.hearth.key();
-    for (let attemptCount = 1; ; attemptCount += 1) {
+    let followers;
+    // Somebody may stop following meanwhile.
+    await settled(async () => {
+      followers = await this.#followers();
       const places = {
         [`postOwners/${key}`]: uid,
         [`posts/${uid}/${key}`]: {
@@ -234,15 +237,24 @@ class Timeline {
           like_count: 0,
           poster: { uid, username },
         },
+        ...this.#places(key, [uid, ...followers], { poster_uid: uid }),
       };
-      for (const reader of [uid, ...(await this.#followers())]) places[`timeline/${reader}/${key}/poster_uid`] = uid;
-      try {
-        return await this.hearth.update(places);
-      } catch (refusal) {
-        // Somebody may have stopped following meanwhile.
-        if (refusal.code !== "permission_denied" || attemptCount === 2) throw refusal;
-      }
-    }
+      await this.hearth.updateOnce(places, `postOwners/${key}`, uid);
+    });
+    this.#reachLatecomers(key, new Set(followers));
+  }
+
+  /** Who has begun to follow while a post was on its way. It is out, so a failure is none of it: they look, too. */
+  #reachLatecomers(key, reached) {
+    settled(async () => {
+      const late = (await this.#followers()).filter((follower) => !reached.has(follower));
+      await this.hearth.update(this.#places(key, late, { poster_uid: this.me.uid }));
+    }).catch(() => {});
+  }
+
+  /** A post's place in the timelines of its readers. */
+  #places(key, readers, entry) {
+    return Object.fromEntries(readers.map((reader) => [`timeline/${reader}/${key}`, entry]));
   }
 
   async #remove({ key }) {
@@ -251,9 +263,9 @@ class Timeline {
       [`postOwners/${key}`]: null,
       [`posts/${uid}/${key}`]: null,
       [`postLikes/${key}`]: null,
+      ...this.#places(key, [uid, ...(await this.#followers())], null),
     };
-    for (const reader of [uid, ...(await this.#followers())]) places[`timeline/${reader}/${key}`] = null;
-    await this.hearth.update(places);
+    await this.hearth.updateOnce(places, `postOwners/${key}`, null);
   }
 
   // The form
