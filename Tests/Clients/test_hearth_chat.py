@@ -672,6 +672,18 @@ def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
         assert pane.ended() == 0
     assert people.as_owner("GET", place) == right
 
+    # A room that makes no sense is told of, and keeps no other from being mended.
+    bad = f"bad-{people.mark}"
+    people.as_owner("PUT", f"/rooms/{bad}", {"members": {uid: "member"}})
+    entry = {"name": "Bad", "lastEventText": "", "lastEventAt": 1, "unread": 0}
+    people.as_owner("PUT", f"/userRooms/{uid}/{bad}", entry)
+    assert people.as_owner("PUT", place, behind) == behind
+    done = people.run("bea", "chats")
+    assert done.returncode == 0
+    assert re.search(rf"  {right['unread']}  three\n", done.stdout)
+    assert done.stderr.startswith(f"warning: left as it is: rooms/{bad}")
+    assert done.stderr.count("\n") == 1, done.stderr
+
 
 def test_people_by_commands(people):
     people.sign_up("ann", "bea")
