@@ -1,0 +1,228 @@
+"""The chat by commands: the same program with pipes, as scripts use it."""
+
+import re
+import signal
+import subprocess
+import threading
+
+import pytest
+from chat_people import CHAT, FLAGS, PASSWORD, PATIENCE, Pane, People
+from hearth_server import Hearth
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Hearth(*FLAGS) as server:
+        yield server
+
+
+@pytest.fixture
+def people(server, tmp_path):
+    return People(server, tmp_path)
+
+
+def test_plain_lines_through_pipes(people):
+    people.sign_up("ann", "bea")
+    ann, bea = people.named("ann"), people.named("bea")
+    assert people.run("ann", "chats").stdout == ""
+    people.does("ann", "send", bea, stdin="one\n\n  \ntwo \x1b[31m red\n")
+    lines = people.does("bea", "read", ann, "--iso").splitlines()
+    assert [re.sub(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t", "", line) for line in lines] == [
+        f"{ann}: one", rf"{ann}: two \u001b[31m red",
+    ]
+    # Without a terminal, or on one that cannot draw, the chat is a list.
+    assert people.does("bea").split()[0] == ann
+    assert "\x1b" not in people.does("bea")
+    people.does("ann", "send", bea, "three", "words")
+    name, time, unread, text = people.does("bea", "chats").split("\t")
+    assert (name, unread, text) == (ann, "1", f"{ann}: three words\n")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time)
+
+    follower = subprocess.Popen(
+        [CHAT, "read", ann, "--follow", "--profile", "bea", "--deadline", str(PATIENCE)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=people.environment(),
+    )
+    # Ends a read that nothing comes to.
+    alarm = threading.Timer(PATIENCE, follower.kill)
+    alarm.start()
+    try:
+        seen = [follower.stdout.readline() for _ in range(3)]
+        assert seen[2].endswith(f"{ann}: three words\n")
+        people.does("ann", "send", bea, "four")
+        assert follower.stdout.readline().endswith(f"{ann}: four\n")
+        follower.send_signal(signal.SIGINT)
+        assert follower.wait(timeout=PATIENCE) == -signal.SIGINT
+    finally:
+        alarm.cancel()
+        follower.kill()
+        follower.wait()
+        follower.stdout.close()
+    people.does("bea", "read", ann)
+    assert people.does("bea", "chats").split("\t")[2] == ""
+
+
+def test_rooms_by_commands(people):
+    people.sign_up("ann", "bea", "cid")
+    ann, bea, cid = people.named("ann"), people.named("bea"), people.named("cid")
+    lunch = people.named("Lunch")
+    people.does("ann", "rooms", "create", lunch, "--public", "--invite", bea)
+    people.does("cid", "rooms", "join", lunch)
+    assert people.does("bea", "rooms", "members", lunch).split() == [
+        ann, "owner", bea, "member", cid, "member",
+    ]
+    people.does("cid", "send", f"#{lunch}", "soup")
+    # Whoever is there already is there.
+    assert people.does("ann", "rooms", "invite", lunch, cid) == f"{cid} is in #{lunch}\n"
+    assert "the rules do not allow" in people.fails("bea", "rooms", "rename", lunch, "x")
+    people.does("ann", "rooms", "role", lunch, bea, "admin")
+    people.does("bea", "rooms", "remove", lunch, cid)
+    people.does("cid", "rooms", "join", lunch)
+    people.does("bea", "rooms", "ban", lunch, cid)
+    assert people.run("cid", "rooms", "join", lunch).returncode == 1
+    people.does("ann", "rooms", "unban", lunch, cid)
+    people.does("ann", "rooms", "invite", lunch, f"{cid}@example.com")
+    people.does("cid", "rooms", "leave", lunch)
+    notes = [line.split("\t", 1)[1] for line in people.does("ann", "read", lunch).splitlines()]
+    assert notes == [
+        f"* {ann} made the room", f"* {cid} came in", f"{cid}: soup", f"* {bea} put {cid} out",
+        f"* {cid} came in", f"* {bea} put {cid} out", f"* {ann} invited {cid}", f"* {cid} left",
+    ]
+
+
+def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
+    people.sign_up("ann", "bea")
+    lunch = people.named("Lunch")
+    people.does("ann", "rooms", "create", lunch, "--invite", people.named("bea"))
+    people.does("ann", "send", f"#{lunch}", "one")
+    key = people.does("bea", "rooms").split()[-1]
+    members = people.as_owner("GET", f"/rooms/{key}/members")
+    uid = next(uid for uid, role in members.items() if role == "member")
+    place = f"/userRooms/{uid}/{key}"
+    behind = people.as_owner("GET", place)
+    people.does("ann", "send", f"#{lunch}", "two")
+    people.does("ann", "send", f"#{lunch}", "three")
+    right = people.as_owner("GET", place)
+    assert (behind["lastEventText"], right["lastEventText"]) == ("one", "three")
+    assert right["unread"] == behind["unread"] + 2
+
+    # As if these two had been sent by somebody who looked at the members before Bea came.
+    assert people.as_owner("PUT", place, behind) == behind
+    assert re.search(rf"  {right['unread']}  three\n", people.does("bea", "chats"))
+    assert people.as_owner("GET", place) == right
+    people.does("bea", "chats")
+    assert people.as_owner("GET", place) == right, "twice is harmless"
+    assert people.as_owner("PUT", place, behind) == behind
+    with Pane(people, "bea") as pane:
+        pane.wait(lambda screen: re.search(rf" three +{right['unread']}\b", screen))
+        pane.press("q")
+        assert pane.ended() == 0
+    assert people.as_owner("GET", place) == right
+
+    # A room that makes no sense is told of, and keeps no other from being mended.
+    bad = f"bad-{people.mark}"
+    people.as_owner("PUT", f"/rooms/{bad}", {"members": {uid: "member"}})
+    entry = {"name": "Bad", "lastEventText": "", "lastEventAt": 1, "unread": 0}
+    people.as_owner("PUT", f"/userRooms/{uid}/{bad}", entry)
+    assert people.as_owner("PUT", place, behind) == behind
+    done = people.run("bea", "chats")
+    assert done.returncode == 0
+    assert re.search(rf"  {right['unread']}  three\n", done.stdout)
+    assert done.stderr.startswith(f"warning: left as it is: rooms/{bad}")
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_people_by_commands(people):
+    people.sign_up("ann", "bea")
+    ann, bea = people.named("ann"), people.named("bea")
+    assert people.does("ann", "following").split() == [bea]
+    assert people.does("ann", "following", "--followers").split() == [bea]
+    assert people.does("ann", "find", bea).split() == [bea]
+    assert people.does("ann", "find", f"{bea}@example.com").split() == [bea]
+    for part in ["@ex", "@example.co"]:
+        assert "found by" in people.fails("ann", "find", bea + part)
+    assert "no person" in people.fails("ann", "follow", f"{bea}@example.co")
+    people.does("ann", "unfollow", bea)
+    assert people.does("ann", "following") == ""
+    assert "follow" in people.fails("ann", "send", bea, "hello")
+    assert people.fails("ann", "follow", "nobody-at-all") == (
+        "error: there is no person called nobody-at-all\n"
+    )
+    # A name that cannot be is refused before there is an account, and whoever is signed in stays so.
+    people.fails("ann", "sign-up", f"new-{people.mark}@example.com", "a name", stdin=PASSWORD)
+    assert people.does("ann", "following") == ""
+    assert "taken" in people.fails(
+        "new", "sign-up", f"new-{people.mark}@example.com", bea.upper(), HEARTH_PASSWORD=PASSWORD
+    )
+    # The same command with another name goes on from there.
+    again = ["sign-up", f"new-{people.mark}@example.com", people.named("new")]
+    people.does("new", *again, HEARTH_PASSWORD=PASSWORD)
+    assert "already" in people.fails("other", *again, HEARTH_PASSWORD="another one")
+
+
+def test_what_goes_wrong_is_said_once(people, tmp_path):
+    people.sign_up("ann")
+    address = f"{people.named('ann')}@example.com"
+    secret = tmp_path / "secret"
+    secret.write_text("wrong password\n")
+    for options in [{"stdin": "wrong password\n"}, {"HEARTH_PASSWORD": "wrong password"}]:
+        people.fails("bob", "sign-in", address, **options)
+    people.fails("bob", "sign-in", address, "--password-file", str(secret))
+    assert "nobody is signed in" in people.fails("bob", "chats")
+    secret.write_text(f"{PASSWORD}\n")
+    people.does("bob", "sign-in", address, "--password-file", str(secret))
+    assert people.does("bob", "sign-out") == f"signed out {address}\n"
+    assert people.does("bob", "sign-out") == "nobody is signed in\n"
+    wrong = people.run("ann", "read")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    for arguments in [[], ["read"], ["send"], ["rooms", "create"], ["sign-up"], ["open"]]:
+        page = people.does("ann", *arguments, "--help")
+        assert "USAGE: hearth-chat" in page
+    assert "Examples:" in people.does("ann", "read", "--help")
+
+
+def test_what_a_profile_keeps_is_for_its_owner_and_may_be_damaged(people):
+    people.sign_up("ann", "bea")
+    bea = people.named("bea")
+    people.does("ann", "send", bea, "hello")
+    people.does("bea", "send", people.named("ann"), "hello, Ann")
+    people.does("ann", "read", bea)
+    folder = people.folder / "hearth" / "hearth-chat" / "ann"
+    user, marks = folder / "signed-in-user.json", folder / "read-chats.json"
+    assert sorted(folder.iterdir()) == [marks, user]
+    assert [path.stat().st_mode & 0o777 for path in (folder, user)] == [0o700, 0o600]
+    assert PASSWORD not in user.read_text()
+    assert not re.search(r"  1  .*: hello, Ann\n", people.does("ann", "chats"))
+    # A mark that is lost makes a chat unread.
+    for text in ("", "{", "[]", '{"x": 1}'):
+        marks.write_text(text)
+        assert re.search(r"  1  .*: hello, Ann\n", people.does("ann", "chats"))
+    people.does("ann", "read", bea)
+    assert not re.search(r"  1  .*: hello, Ann\n", people.does("ann", "chats"))
+    # Whoever's sign-in cannot be read is signed in no more, and may be again.
+    whole = user.read_text()
+    for text in ("", "{", "[]", '{"version": 1}', whole[: len(whole) // 2]):
+        user.write_text(text)
+        assert "nobody is signed in to" in people.fails("ann", "chats")
+    people.does(
+        "ann", "sign-in", f"{people.named('ann')}@example.com", HEARTH_PASSWORD=PASSWORD
+    )
+    assert "hello, Ann" in people.does("ann", "chats")
+
+
+def test_a_server_that_is_not_there(people, tmp_path):
+    with Hearth(*FLAGS) as gone:
+        people.server = gone
+        people.sign_up("ann")
+    command = [CHAT, "chats", "--profile", "ann", "--deadline", "0.5"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, env=people.environment()
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"error: cannot reach {gone.address}: is the server running? "
+        "`hearth serve --dev --samples`\n"
+    )
+    assert "cannot reach" in people.fails("bob", "sign-in", "a@example.com", stdin="secret1\n")
