@@ -12,7 +12,8 @@ final class TestWebhook: Sendable {
     /// What comes, in order.
     let requests: AsyncStream<Request>
     let port: UInt16
-    // Its own: closed by deinit, which ends the thread.
+    // Its own: deinit ends the thread, which closes it. Were it closed here, the thread might accept what comes to
+    // whoever has the number by then.
     private let listener: Int32
 
     var url: String { "http://127.0.0.1:\(port)/hook" }
@@ -38,7 +39,6 @@ final class TestWebhook: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Takes requests until the listener is closed.
@@ -48,7 +48,10 @@ final class TestWebhook: Sendable {
     ) {
         while true {
             let connection = accept(listener, nil, nil)
-            guard connection >= 0 else { return sink.finish() }
+            guard connection >= 0 else {
+                close(listener)
+                return sink.finish()
+            }
             defer { close(connection) }
             guard let request = read(connection) else { continue }
             let answer =

@@ -45,7 +45,8 @@ final class CuttingProxy: Sendable {
     }
 
     private let shared = Shared()
-    // Its own: closed by deinit, which ends the thread.
+    // Its own: deinit ends the thread, which closes it. Were it closed here, the thread might accept what comes to
+    // whoever has the number by then.
     private let listener: Int32
     private let port: UInt16
 
@@ -73,7 +74,10 @@ final class CuttingProxy: Sendable {
         Thread {
             while true {
                 let client = accept(listener, nil, nil)
-                guard client >= 0 else { return }
+                guard client >= 0 else {
+                    close(listener)
+                    return
+                }
                 Self.join(client, server, shared)
             }
         }.start()
@@ -81,7 +85,6 @@ final class CuttingProxy: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
         shared.state.withLock { state in
             state.isClosed = true
             for link in state.links.values {

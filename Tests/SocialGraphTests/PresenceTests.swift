@@ -32,6 +32,8 @@ struct PresenceTests {
         try await states.wait { $0.last == .unknown }
         let presence = ann.presence.appear()
         try await states.wait { $0.last == .online }
+        // An entry that is cut off before its answer comes once more, and goes.
+        try await ann.isAnswered()
         ann.database.goOffline()
         try await states.wait { $0.last.map(isLastOnline) ?? false }
         ann.database.goOnline()
