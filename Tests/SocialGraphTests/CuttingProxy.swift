@@ -56,6 +56,7 @@ final class CuttingProxy: Sendable {
     var hasCut: Bool { shared.state.withLock { $0.hasCut } }
 
     /// - Parameter url: Of the server: `http://127.0.0.1:PORT`.
+    /// - Throws: `SocketError`.
     init(to url: String) throws {
         guard let server = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
             throw SocketError(code: EINVAL)
