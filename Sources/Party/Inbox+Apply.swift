@@ -31,7 +31,7 @@ extension Inbox {
     public func connected<Value: Sendable>(
         _ operation: () async throws -> Value
     ) async throws -> Value {
-        try await tree.connected(operation)
+        try await tree.database.connected(operation)
     }
 
     private func update(

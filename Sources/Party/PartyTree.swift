@@ -121,7 +121,7 @@ struct PartyTree: Sendable {
         do {
             try await database.update(update.values, to: purpose)
         } catch .refused(let purpose) {
-            let isDone = try await ServiceError.naming(purpose) { try await connected(isDone) }
+            let isDone = try await ServiceError.naming(purpose) { try await database.connected(isDone) }
             guard isDone else { throw .refused(purpose) }
         }
     }
@@ -140,28 +140,6 @@ struct PartyTree: Sendable {
             guard wasWaiting, try await !has(question) else { return false }
             return try await isSeen()
         }
-    }
-
-    /// Runs an operation, and once there is a connection again if there was none for it.
-    ///
-    /// - Throws: What the operation throws for another reason.
-    func connected<Value: Sendable>(
-        _ operation: () async throws -> Value
-    ) async throws -> Value {
-        while true {
-            do {
-                return try await operation()
-            } catch ServiceError.database(.offline) {
-                try await connection()
-            }
-        }
-    }
-
-    /// Waits for a connection.
-    private func connection() async throws {
-        let place = database.reference(withPath: ".info/connected")
-        for try await snapshot in place.snapshots() where snapshot.value as? Bool == true { return }
-        try Task.checkCancellation()
     }
 }
 

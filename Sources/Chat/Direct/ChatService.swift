@@ -182,14 +182,6 @@ extension Database {
 
     /// What a query finds, the same way.
     func serverData(_ query: DatabaseQuery) async throws -> DataSnapshot {
-        while true {
-            do {
-                return try await query.getData()
-            } catch DatabaseError.offline {
-                for try await state in reference(withPath: ".info/connected").snapshots() {
-                    if state.value as? Bool == true { break }
-                }
-            }
-        }
+        try await connected { try await query.getData() }
     }
 }
