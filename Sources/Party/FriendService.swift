@@ -66,7 +66,7 @@ public struct FriendService: Sendable {
     /// Says no: the asker is told, the request goes.
     public func refuse(_ request: PartyMessage) async throws {
         let update = try await answered(request, .refuse)
-        try await tree.write(update, deciding: request, to: "refuse this friendship")
+        try await tree.write(update, to: "refuse this friendship")
     }
 
     /// Ends a friendship: the own side is false, the other's client follows.

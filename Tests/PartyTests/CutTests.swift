@@ -17,8 +17,11 @@ struct CutTests {
     )
     func steps(flow: Flow) async throws {
         let whole = try await Stage(server)
+        let start = try await whole.state()
         for step in flow.steps { try await step.act(whole) }
         let expected = try await whole.state()
+        // Of a party that is cancelled nothing is left.
+        #expect((expected == start) == (flow == .cancellation))
         let steps = flow.steps
         for cut in steps.indices.dropFirst(flow.firstOwnStep) {
             for isBehind in [false, true] {

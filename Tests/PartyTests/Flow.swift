@@ -42,6 +42,7 @@ final class Stage {
         for person in people {
             try await person.start()
             lines.append(try await person.node("users/\(person.uid)"))
+            lines.append(try await person.node("profiles/\(person.uid)"))
             lines.append(try await person.node("messages/\(person.uid)"))
             for party in try await person.accounts.me().ownedParties {
                 lines.append(try await person.node("parties/\(party)"))

@@ -13,7 +13,8 @@ struct FlowTests {
     @Test("signing up writes the entry, the profile and the address, and nobody does so twice")
     func signUp() async throws {
         let (fay, email) = try await server.newcomer("Fay")
-        await #expect(throws: ServiceError.self) { try await fay.accounts.me() }
+        let noEntry = ServiceError.notFound("entry of this account: sign up with a name first")
+        await #expect(throws: noEntry) { try await fay.accounts.me() }
         try await fay.accounts.signUp(email: email, name: "Fay", picture: "fay.png")
         try await expect(fay, at: "users/\(fay.uid)", ["uid": fay.uid, "email": email])
         try await expect(fay, at: "profiles/\(fay.uid)", ["name": "Fay", "picture": "fay.png"])
@@ -63,8 +64,11 @@ struct FlowTests {
         await #expect(throws: ServiceError.refused("accept this friendship")) {
             try await bob.friends.accept(request)
         }
-        await #expect(throws: ServiceError.self) { try await ann.friends.request(bob.uid) }
-        await #expect(throws: ServiceError.self) { try await ann.friends.request(ann.uid) }
+        for (other, why) in [(bob, "you are friends already"), (ann, "that is yourself")] {
+            await #expect(throws: ServiceError.invalid(field: "friend", why: why)) {
+                try await ann.friends.request(other.uid)
+            }
+        }
     }
 
     @Test("a refused request leaves false on the asker's side and nothing on the other")
@@ -100,7 +104,9 @@ struct FlowTests {
         try await bob.start()
         try await expect(bob, at: "users/\(bob.uid)/friends", [ann.uid: false])
         try await expect(bob, at: "messages/\(bob.uid)", nil)
-        await #expect(throws: ServiceError.self) { try await ann.friends.unfriend(bob.uid) }
+        await #expect(throws: ServiceError.invalid(field: "friend", why: "you are no friends")) {
+            try await ann.friends.unfriend(bob.uid)
+        }
         // They may become friends again.
         try await befriend(bob, ann)
         try await expect(bob, at: "users/\(bob.uid)/friends", [ann.uid: true])
@@ -157,7 +163,8 @@ struct FlowTests {
         try await ann.parties.change(key, description: "Coffee", date: midsummer + 3600)
         let shown = try await bob.parties.show(key)
         #expect(shown.description == "Coffee" && shown.date == midsummer + 3600)
-        await #expect(throws: ServiceError.self) {
+        let why = "it is another's, who alone changes it"
+        await #expect(throws: ServiceError.invalid(field: "party", why: why)) {
             try await bob.parties.change(key, description: "Beer")
         }
         await #expect(throws: ServiceError.invalid(field: "description", why: "it is empty")) {
@@ -189,7 +196,8 @@ struct FlowTests {
         try await expect(ann, at: "messages/\(ann.uid)", nil)
         try await bob.start()
         try await expect(bob, at: "users/\(bob.uid)/attendingParties", nil)
-        await #expect(throws: ServiceError.self) {
+        let purpose = "answer: the party may be cancelled, or you off its list"
+        await #expect(throws: ServiceError.refused(purpose)) {
             try await cyd.parties.answer(invitation, isComing: true)
         }
         #expect(try await cyd.inbox.mend() == [key])
@@ -203,7 +211,8 @@ struct FlowTests {
         let eve = try await server.partygoer("Eve")
         try await befriend(bob, eve)
         let key = try await ann.parties.create(description: "Tea", date: midsummer).key
-        await #expect(throws: ServiceError.self) {
+        let why = "they know of this party already"
+        await #expect(throws: ServiceError.invalid(field: "guest", why: why)) {
             try await bob.suggestions.suggest(ann.uid, for: key)
         }
         try await bob.suggestions.suggest(eve.uid, for: key)
@@ -229,8 +238,9 @@ struct FlowTests {
         let eve = try await server.partygoer("Eve")
         try await befriend(bob, eve)
         let key = try await ann.parties.create(description: "Tea", date: midsummer).key
-        await #expect(throws: ServiceError.self) {
-            try await cyd.suggestions.suggest(eve.uid, for: key)  // No friend of hers.
+        let why = "they are no friend of yours"
+        await #expect(throws: ServiceError.invalid(field: "guest", why: why)) {
+            try await cyd.suggestions.suggest(eve.uid, for: key)
         }
         try await bob.suggestions.suggest(eve.uid, for: key)
         try await ann.suggestions.refuse(ann.question())

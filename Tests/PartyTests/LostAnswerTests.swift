@@ -9,7 +9,8 @@ import Testing
 /// In each the rules refuse what is sent again, and it is told as done: it is.
 enum Meanwhile: CaseIterable, Sendable {
     case guestAnswered, guestLinkedPhoto, guestFinishedUpload, hostAcceptedPhoto
-    case hostRefusedPhoto, hostRefusedSuggestion, hostAppliedAnswer
+    case hostRefusedPhoto, hostTookOffPhoto, hostAcceptedSuggestion, hostRefusedSuggestion
+    case hostAppliedAnswer
 
     /// Who is there beside the actor, and the actor's other device.
     fileprivate struct Others {
@@ -107,6 +108,25 @@ enum Meanwhile: CaseIterable, Sendable {
                 steps: Array(Flow.photo.steps[..<4]),
                 actor: ann,
                 act: { try await $0.ann.photos.refuse($0.ann.question()) },
+                meanwhile: cancelElsewhere,
+                check: isForgotten,
+            )
+        case .hostTookOffPhoto:
+            return Course(
+                steps: Flow.photo.steps,
+                actor: ann,
+                act: { stage in
+                    let photos = try await stage.ann.parties.show(stage.key).photos
+                    try await stage.ann.photos.takeOff(photos[0], from: stage.key)
+                },
+                meanwhile: cancelElsewhere,
+                check: isForgotten,
+            )
+        case .hostAcceptedSuggestion:
+            return Course(
+                steps: Array(Flow.suggestion.steps[..<4]),
+                actor: ann,
+                act: { try await $0.ann.suggestions.accept($0.ann.question()) },
                 meanwhile: cancelElsewhere,
                 check: isForgotten,
             )

@@ -63,7 +63,9 @@ struct PhotoFlowTests {
         try await bob.inbox.apply()
         try await expect(ann, at: "parties/\(key)/photos", nil)
         try await expect(bob, at: "users/\(bob.uid)/photos", [name: true])
-        await #expect(throws: ServiceError.self) { try await cyd.photos.delete(name) }
+        await #expect(throws: ServiceError.notFound("photo \(name) that you may see")) {
+            try await cyd.photos.delete(name)
+        }
         try await bob.photos.delete(name)
         try await expect(bob, at: "users/\(bob.uid)/photos", nil)
         #expect(try await bob.node("photos/\(name)") == "denied")
@@ -79,7 +81,10 @@ struct PhotoFlowTests {
         try await expect(ann, at: "users/\(ann.uid)/photos", [name: true])
         try await expect(ann, at: "users/\(ann.uid)/uploads", nil)
         #expect(try await bob.photos.load(name) == Picture.small.get())
-        await #expect(throws: ServiceError.self) { try await bob.photos.delete(name) }
+        let why = "its uploader and the host of the party delete it"
+        await #expect(throws: ServiceError.invalid(field: "photo", why: why)) {
+            try await bob.photos.delete(name)
+        }
         try await ann.photos.delete(name)
         try await expect(ann, at: "parties/\(key)/photos", nil)
         try await expect(ann, at: "users/\(ann.uid)/photos", nil)
@@ -109,7 +114,8 @@ struct PhotoFlowTests {
         try await expect(ann, at: "parties/\(key)/photos", nil)
         #expect(try await bob.photos.load(name) == Picture.small.get())
         await #expect(throws: PhotoStoreError.notFound(name)) { try await cyd.photos.load(name) }
-        await #expect(throws: ServiceError.self) {
+        let why = "it is another's, who alone changes it"
+        await #expect(throws: ServiceError.invalid(field: "party", why: why)) {
             try await bob.photos.takeOff(name, from: key)
         }
     }
@@ -138,7 +144,9 @@ struct PhotoFlowTests {
         let name = try await bob.photos.add(Picture.small.get(), to: key)
         let question = try await ann.question()
         try await bob.photos.delete(name)
-        await #expect(throws: ServiceError.self) { try await ann.photos.accept(question) }
+        await #expect(throws: ServiceError.notFound("photo \(name) any more: refuse it")) {
+            try await ann.photos.accept(question)
+        }
         try await expect(ann, at: "parties/\(key)/photos", nil)
         try await ann.start()
         try await expect(ann, at: "messages/\(ann.uid)", nil)
@@ -148,13 +156,12 @@ struct PhotoFlowTests {
     func uninvited() async throws {
         let (ann, bob, _, key) = try await party()
         let eve = try await server.partygoer("Eve")
-        await #expect(throws: ServiceError.self) {
-            try await eve.photos.add(Picture.small.get(), to: key)
-        }
+        let unseen = ServiceError.notFound(
+            "party \(key) that you may see; it may have been cancelled"
+        )
+        await #expect(throws: unseen) { try await eve.photos.add(Picture.small.get(), to: key) }
         #expect(try await ann.mayWrite(["parties/\(key)/guests/\(bob.uid)": false]))
-        await #expect(throws: ServiceError.self) {
-            try await bob.photos.add(Picture.small.get(), to: key)
-        }
+        await #expect(throws: unseen) { try await bob.photos.add(Picture.small.get(), to: key) }
         for person in [eve, bob] {
             let user = try await person.accounts.me()
             #expect(user.uploads.isEmpty && user.photos.isEmpty)
@@ -200,7 +207,10 @@ struct PhotoFlowTests {
         await #expect(throws: PhotoStoreError.notFound(name)) { try await store.load(forKey: name) }
         try await store.store(small, forKey: name)
         try await store.store(small, forKey: name)
-        await #expect(throws: ServiceError.self) { try await store.store(wide, forKey: name) }
+        let purpose = "upload a photo for the party \(key)"
+        await #expect(throws: ServiceError.refused(purpose)) {
+            try await store.store(wide, forKey: name)
+        }
         #expect(try await store.load(forKey: name) == small)
         try await expect(bob, at: "users/\(bob.uid)/uploads", [name: key])
         try await store.delete(forKey: name)

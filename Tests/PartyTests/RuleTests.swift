@@ -79,7 +79,9 @@ struct RuleTests {
         }
         let mine = at.ann.place("parties").queryOrdered(byChild: "owner")
             .queryEqual(toValue: at.ann.uid)
-        await #expect(throws: DatabaseError.self) { try await mine.getData() }
+        await #expect(throws: DatabaseError.permissionDenied(path: "/parties")) {
+            try await mine.getData()
+        }
     }
 
     @Test("the owner changes a party, part by part, and nobody else does")
@@ -136,7 +138,9 @@ struct RuleTests {
         }
         let query = at.eve.place("users").queryOrdered(byChild: "email")
             .queryEqual(toValue: email)
-        await #expect(throws: DatabaseError.self) { try await query.getData() }
+        await #expect(throws: DatabaseError.permissionDenied(path: "/users")) {
+            try await query.getData()
+        }
         #expect(try await !at.eve.mayWrite(["emails/\(encoded)": at.eve.uid]))
     }
 
@@ -369,7 +373,8 @@ struct RuleTests {
         defer { place.removeObserver(withHandle: handle) }
         try await seen.wait(count: 1)
         try await at.ann.parties.cancel(at.key)
-        await #expect(throws: ServiceError.self) {
+        let purpose = "answer: the party may be cancelled, or you off its list"
+        await #expect(throws: ServiceError.refused(purpose)) {
             try await at.cyd.parties.answer(invitation, isComing: true)
         }
         // Shown at once, and taken back.
