@@ -111,8 +111,12 @@ struct PartyTree: Sendable {
     /// then because it is done: the party that it makes is there. So a refusal is believed only when `isDone`, which
     /// looks at what this user sees, says no as well.
     ///
-    /// - Parameter isDone: Whether it looks as it does after the update, and did not before. There is none where this
-    ///   user would see nothing of it, or where the rules let everything be done again.
+    /// - Parameters:
+    ///   - update: What is written.
+    ///   - purpose: What is to be done, for the refusal.
+    ///   - isDone: Whether it looks as it does after the update, and did not before. There is none where this user would
+    ///     see nothing of it, or where the rules let everything be done again.
+    /// - Throws: `refused`, once that is certain, and what `isDone` throws.
     func write(
         _ update: PartyUpdate,
         to purpose: String,

@@ -57,7 +57,10 @@ final class AnswerProxy: Sendable {
     /// Writes that have passed.
     var writeCount: Int { shared.state.withLock { $0.writeCount } }
 
+    /// Listens on a free port.
+    ///
     /// - Parameter url: Of the server: `http://127.0.0.1:PORT`.
+    /// - Throws: `SocketError` when there is none.
     init(to url: String) throws {
         guard let server = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
             throw SocketError(code: EINVAL)
