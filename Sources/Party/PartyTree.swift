@@ -125,7 +125,9 @@ struct PartyTree: Sendable {
         do {
             try await database.update(update.values, to: purpose)
         } catch .refused(let purpose) {
-            let isDone = try await ServiceError.naming(purpose) { try await database.connected(isDone) }
+            let isDone = try await ServiceError.naming(purpose) {
+                try await database.connected(isDone)
+            }
             guard isDone else { throw .refused(purpose) }
         }
     }

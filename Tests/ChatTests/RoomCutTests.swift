@@ -35,11 +35,10 @@ struct RoomCutTests {
     func secondCut() async throws {
         let server = try RoomCompany.server()
         let cuts = Recorder<Bool>()
-        let port = try #require(URLComponents(string: server.url)?.port.flatMap(UInt16.init))
-        let proxy = try CuttingProxy(of: port) { cuts.record(true) }
+        let proxy = try RefusalProxy(to: server.url) { cuts.record(true) }
         let person = try Person(proxy.url)
         // Reads do not wait for a connection.
-        person.database.setReadTimeout(milliseconds: 1)
+        person.database.setReadTimeout(milliseconds: 100)
         try await person.signUp(email: "\(server.unique("second-cut"))@example.com")
         let ann = try await CutCompany.guest(person)
         let room = try await ann.rooms.create(name: "Tea")
@@ -160,7 +159,7 @@ private final class CutCompany {
     private static func guest(isImpatient: Bool) async throws -> RoomGuest {
         guard isImpatient else { return try await RoomCompany.guest() }
         let person = try await RoomCompany.server().guest()
-        person.database.setReadTimeout(milliseconds: 1)
+        person.database.setReadTimeout(milliseconds: 100)
         return try await self.guest(person)
     }
 

@@ -24,6 +24,8 @@ struct RoomTypingTests {
     /// Whether the server has it that Bea is typing, when it has answered all that she wrote.
     private func isShown() async throws -> Bool {
         _ = try await bea.value("userRooms/\(bea.uid)/none")
+        // What Ann observes she reads as she was told it: all of that is before the answer to something else.
+        _ = try await ann.value("userRooms/\(ann.uid)/none")
         return try await ann.value("typing/\(room)/\(bea.uid)") as? Bool == true
     }
 

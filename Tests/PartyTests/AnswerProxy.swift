@@ -8,10 +8,6 @@ import Synchronization
 /// The server has answered by then, so the write is done; the client's connections end, and when it comes back it sends
 /// the write once more. HTTP passes, and so do frames of a connection that nothing is lost on.
 final class AnswerProxy: Sendable {
-    struct SocketError: Error {
-        let code: Int32
-    }
-
     private struct State {
         /// Writes up to the one whose answer is lost, with that; nil when none is.
         var left: Int?
@@ -60,22 +56,13 @@ final class AnswerProxy: Sendable {
     /// Listens on a free port.
     ///
     /// - Parameter url: Of the server: `http://127.0.0.1:PORT`.
-    /// - Throws: `SocketError` when there is none.
+    /// - Throws: `Loopback.SocketError` when there is none.
     init(to url: String) throws {
-        guard let server = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
-            throw SocketError(code: EINVAL)
-        }
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = Self.address(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let (listener, shared) = (listener, shared)
-        let isListening = withUnsafeMutableBytes(of: &address) { bytes in
-            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return bind(listener, address, length) == 0 && listen(listener, 64) == 0
-                && getsockname(listener, address, &length) == 0
-        }
-        guard isListening else { throw SocketError(code: errno) }
-        port = UInt16(bigEndian: address.sin_port)
+        let server = try Loopback.port(of: url)
+        let shared = shared
+        let (listener, port) = try Loopback.listen()
+        self.listener = listener
+        self.port = port
         Thread {
             while case let client = accept(listener, nil, nil), client >= 0 {
                 Self.join(client, server, shared)
@@ -102,34 +89,27 @@ final class AnswerProxy: Sendable {
     // MARK: Threads
 
     private static func join(_ client: Int32, _ port: UInt16, _ shared: Shared) {
-        let link = Link(client, socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-        let isConnected = withUnsafeBytes(of: address(port)) { bytes in
-            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return connect(link.server, address, socklen_t(bytes.count)) == 0
+        guard let server = Loopback.connect(to: port) else {
+            close(client)
+            return
         }
-        guard isConnected, shared.state.withLock({ !$0.isClosed }) else { return }
+        let link = Link(client, server)
+        guard shared.state.withLock({ !$0.isClosed }) else { return }
         Thread { up(link, shared) }.start()
         Thread { down(link, shared) }.start()
     }
 
     /// From the client to the server, frame by frame once it is a WebSocket.
     private static func up(_ link: Link, _ shared: Shared) {
-        var head: [UInt8] = []
-        var frames: FrameSplitter?
-        while let bytes = receive(link.client) {
-            if frames == nil {
-                // Nothing is behind the head of an upgrade before it is answered.
-                head += bytes
-                let text = String(decoding: head, as: UTF8.self).lowercased()
-                if text.hasSuffix("\r\n\r\n"), text.contains("upgrade: websocket") {
-                    frames = FrameSplitter()
-                }
-                sendAll(bytes, to: link.server)
-            } else {
-                for frame in frames?.split(bytes) ?? [] {
-                    note(frame.text, link, shared)
-                    sendAll(frame.bytes, to: link.server)
-                }
+        var frames = ClientFrames()
+        while let bytes = Loopback.receive(link.client) {
+            guard let whole = frames.split(bytes) else {
+                Loopback.send(bytes, to: link.server)
+                continue
+            }
+            for frame in whole {
+                note(frame.text, link, shared)
+                Loopback.send(frame.bytes, to: link.server)
             }
         }
         shutdown(link.server, Int32(SHUT_WR))
@@ -149,9 +129,9 @@ final class AnswerProxy: Sendable {
     /// From the server to the client, until the answer comes that is not to arrive; then both connections end.
     private static func down(_ link: Link, _ shared: Shared) {
         var held: [UInt8] = []
-        while let bytes = receive(link.server) {
+        while let bytes = Loopback.receive(link.server) {
             guard let awaited = link.awaited.withLock({ $0 }) else {
-                sendAll(bytes, to: link.client)
+                Loopback.send(bytes, to: link.client)
                 continue
             }
             held += bytes
@@ -163,64 +143,5 @@ final class AnswerProxy: Sendable {
         // Ends the other thread as well, if that waits for the client.
         shutdown(link.client, Int32(SHUT_RDWR))
         shutdown(link.server, Int32(SHUT_RDWR))
-    }
-
-    // MARK: Bytes
-
-    private static func address(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = port.bigEndian
-        return address
-    }
-
-    private static func receive(_ socket: Int32) -> [UInt8]? {
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(socket, &chunk, chunk.count, 0)
-        return count > 0 ? Array(chunk[..<count]) : nil
-    }
-
-    /// As far as the other side takes it: who has hung up is seen where is read.
-    private static func sendAll(_ bytes: [UInt8], to socket: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
-}
-
-/// Takes what a client sends apart: 2 bytes, up to 8 of a longer length, 4 of the mask, the payload.
-private struct FrameSplitter {
-    private var rest: [UInt8] = []
-
-    /// The frames that end with these bytes, in order, each with its text.
-    mutating func split(_ bytes: [UInt8]) -> [(bytes: [UInt8], text: String)] {
-        rest += bytes
-        var frames: [(bytes: [UInt8], text: String)] = []
-        while let (head, count) = length, head + count <= rest.count {
-            let mask = rest[(head - 4)..<head]
-            let payload = rest[head..<(head + count)].enumerated().map { index, byte in
-                byte ^ mask[mask.startIndex + index % 4]
-            }
-            let text = String(decoding: payload, as: UTF8.self)
-            frames.append((Array(rest[..<(head + count)]), text))
-            rest.removeFirst(head + count)
-        }
-        return frames
-    }
-
-    /// Bytes before the payload of the next frame, and of it; nil while there are too few to say.
-    private var length: (head: Int, payload: Int)? {
-        guard rest.count >= 2 else { return nil }
-        let short = Int(rest[1] & 0x7F)
-        let more = short == 127 ? 8 : short == 126 ? 2 : 0
-        guard rest.count >= 2 + more else { return nil }
-        let count = more == 0 ? short : rest[2..<(2 + more)].reduce(0) { $0 << 8 | Int($1) }
-        return (2 + more + 4, count)
     }
 }

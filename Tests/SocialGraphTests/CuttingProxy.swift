@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ServiceSupport
 import Synchronization
 
 /// Stands between clients and a server, and cuts their connections at a frame that the test names.
@@ -12,10 +13,6 @@ final class CuttingProxy: Sendable {
         case lost
         /// It arrives, and what the server says to it does not.
         case unanswered
-    }
-
-    struct SocketError: Error {
-        let code: Int32
     }
 
     /// One connection: to the client, and to the server.
@@ -56,22 +53,13 @@ final class CuttingProxy: Sendable {
     var hasCut: Bool { shared.state.withLock { $0.hasCut } }
 
     /// - Parameter url: Of the server: `http://127.0.0.1:PORT`.
-    /// - Throws: `SocketError`.
+    /// - Throws: `Loopback.SocketError`.
     init(to url: String) throws {
-        guard let server = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
-            throw SocketError(code: EINVAL)
-        }
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = Self.address(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let (listener, shared) = (listener, shared)
-        let isListening = withUnsafeMutableBytes(of: &address) { bytes in
-            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return bind(listener, address, length) == 0 && listen(listener, 64) == 0
-                && getsockname(listener, address, &length) == 0
-        }
-        guard isListening else { throw SocketError(code: errno) }
-        port = UInt16(bigEndian: address.sin_port)
+        let server = try Loopback.port(of: url)
+        let shared = shared
+        let (listener, port) = try Loopback.listen()
+        self.listener = listener
+        self.port = port
         Thread {
             while true {
                 let client = accept(listener, nil, nil)
@@ -129,14 +117,12 @@ final class CuttingProxy: Sendable {
     // MARK: Threads
 
     private static func join(_ client: Int32, _ port: UInt16, _ shared: Shared) {
-        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        let address = address(port)
-        let isConnected = withUnsafeBytes(of: address) { bytes in
-            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return connect(server, address, socklen_t(bytes.count)) == 0
+        guard let server = Loopback.connect(to: port) else {
+            close(client)
+            return
         }
         let number: Int? = shared.state.withLock { state in
-            guard isConnected, !state.isClosed else { return nil }
+            guard !state.isClosed else { return nil }
             state.linkCount += 1
             state.links[state.linkCount] = Link(client: client, server: server)
             return state.linkCount
@@ -157,20 +143,13 @@ final class CuttingProxy: Sendable {
         _ server: Int32,
         _ shared: Shared
     ) {
-        var head: [UInt8] = []
-        var frames: FrameSplitter?
-        while let bytes = receive(client) {
-            guard frames != nil else {
-                // Nothing is behind the head of an upgrade before it is answered.
-                head += bytes
-                let text = String(decoding: head, as: UTF8.self).lowercased()
-                if text.hasSuffix("\r\n\r\n"), text.contains("upgrade: websocket") {
-                    frames = FrameSplitter()
-                }
-                sendAll(bytes, to: server)
+        var frames = ClientFrames()
+        while let bytes = Loopback.receive(client) {
+            guard let whole = frames.split(bytes) else {
+                Loopback.send(bytes, to: server)
                 continue
             }
-            for frame in frames?.split(bytes) ?? [] { pass(frame, server, shared) }
+            for frame in whole { pass(frame.bytes, server, shared) }
         }
         shutdown(server, Int32(SHUT_WR))
         leave(number, shared)
@@ -179,15 +158,15 @@ final class CuttingProxy: Sendable {
     private static func pass(_ frame: [UInt8], _ server: Int32, _ shared: Shared) {
         shared.state.withLock { state in
             if state.links.values.contains(where: { $0.server == server && $0.isCut }) { return }
-            guard let left = state.left else { return sendAll(frame, to: server) }
+            guard let left = state.left else { return Loopback.send(frame, to: server) }
             state.left = left - 1
-            guard left == 1 else { return sendAll(frame, to: server) }
+            guard left == 1 else { return Loopback.send(frame, to: server) }
             state.left = nil
             state.hasCut = true
             state.isClosed = state.isForGood
             // From here on no answer gets through.
             for number in state.links.keys { state.links[number]?.isCut = true }
-            if state.last == .unanswered { sendAll(frame, to: server) }
+            if state.last == .unanswered { Loopback.send(frame, to: server) }
             for link in state.links.values {
                 shutdown(link.server, Int32(SHUT_WR))
                 shutdown(link.client, Int32(SHUT_RDWR))
@@ -201,9 +180,9 @@ final class CuttingProxy: Sendable {
         _ server: Int32,
         _ shared: Shared
     ) {
-        while let bytes = receive(server) {
+        while let bytes = Loopback.receive(server) {
             let isCut = shared.state.withLock { $0.links[number]?.isCut ?? true }
-            if !isCut { sendAll(bytes, to: client) }
+            if !isCut { Loopback.send(bytes, to: client) }
         }
         shutdown(client, Int32(SHUT_RDWR))
         leave(number, shared)
@@ -225,59 +204,5 @@ final class CuttingProxy: Sendable {
         guard state.left == nil, !state.links.values.contains(where: \.isCut) else { return }
         for continuation in state.waiting { continuation.resume() }
         state.waiting = []
-    }
-
-    // MARK: Bytes
-
-    private static func address(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = port.bigEndian
-        return address
-    }
-
-    private static func receive(_ socket: Int32) -> [UInt8]? {
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(socket, &chunk, chunk.count, 0)
-        return count > 0 ? Array(chunk[..<count]) : nil
-    }
-
-    /// As far as the other side takes it: who has hung up is seen where is read.
-    private static func sendAll(_ bytes: [UInt8], to socket: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
-}
-
-/// Finds where the frames of a client end: 2 bytes, up to 8 of a longer length, 4 of the mask, the payload.
-private struct FrameSplitter {
-    private var rest: [UInt8] = []
-
-    /// The frames that end with these bytes, in order.
-    mutating func split(_ bytes: [UInt8]) -> [[UInt8]] {
-        rest += bytes
-        var frames: [[UInt8]] = []
-        while let byteCount, byteCount <= rest.count {
-            frames.append(Array(rest[..<byteCount]))
-            rest.removeFirst(byteCount)
-        }
-        return frames
-    }
-
-    /// Of the frame that begins with what is left; nil while that is too little to say.
-    private var byteCount: Int? {
-        guard rest.count >= 2 else { return nil }
-        let short = Int(rest[1] & 0x7F)
-        let more = short == 127 ? 8 : short == 126 ? 2 : 0
-        guard rest.count >= 2 + more else { return nil }
-        let count = more == 0 ? short : rest[2..<2 + more].reduce(0) { $0 << 8 | Int($1) }
-        return 2 + more + 4 + count
     }
 }

@@ -1,13 +1,10 @@
 import Foundation
 import Glibc
+import ServiceSupport
 import Synchronization
 
 /// Stands between a client and a server, and cuts the client off at the moment that it is told.
-final class CuttingProxy: Sendable {
-    struct SocketError: Error {
-        let code: Int32
-    }
-
+final class RefusalProxy: Sendable {
     private enum Phase {
         case passing
         /// The next refusal is the last that the client hears.
@@ -26,7 +23,7 @@ final class CuttingProxy: Sendable {
         var isCut: Bool { phase.withLock { $0 == .cut } }
 
         /// Cuts if this is what it waits for; before it goes on to the client.
-        func heard(_ bytes: ArraySlice<UInt8>) -> Bool {
+        func heard(_ bytes: [UInt8]) -> Bool {
             // Frames of the server are plain text.
             let isRefusal = String(decoding: bytes, as: UTF8.self).contains("permission_denied")
             return phase.withLock { phase in
@@ -63,22 +60,15 @@ final class CuttingProxy: Sendable {
     private let listener: Int32
     private let line: Line
 
-    /// A proxy of the server at a port; the block is called when it has cut.
-    init(of port: UInt16, cut: @escaping @Sendable () -> Void) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = Self.address(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutableBytes(of: &address) { bytes in
-            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return bind(listener, address, length) == 0 && listen(listener, 64) == 0
-                && getsockname(listener, address, &length) == 0
-        }
-        guard isListening else { throw SocketError(code: errno) }
+    /// A proxy of the server at `http://127.0.0.1:PORT`; the block is called when it has cut.
+    init(to url: String, cut: @escaping @Sendable () -> Void) throws {
+        let server = try Loopback.port(of: url)
+        let (listener, port) = try Loopback.listen()
         let line = Line(cut: cut)
         self.listener = listener
         self.line = line
-        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
-        Thread { Self.work(listener, port, line) }.start()
+        self.url = "http://127.0.0.1:\(port)"
+        Thread { Self.work(listener, server, line) }.start()
     }
 
     deinit {
@@ -92,26 +82,16 @@ final class CuttingProxy: Sendable {
     /// Lets everything through again.
     func open() { line.phase.withLock { $0 = .passing } }
 
-    private static func address(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = port.bigEndian
-        return address
-    }
-
     private static func work(_ listener: Int32, _ port: UInt16, _ line: Line) {
         while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { return }
-            let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            let pair = Pair(client: client, server: server)
-            var address = address(port)
-            let isConnected = withUnsafeBytes(of: &address) { bytes in
-                let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-                return connect(server, address, socklen_t(bytes.count)) == 0
+            guard let server = Loopback.connect(to: port) else {
+                close(client)
+                continue
             }
-            guard isConnected, !line.isCut else { continue }
+            let pair = Pair(client: client, server: server)
+            if line.isCut { continue }
             Thread { pump(pair, from: pair.client, to: pair.server, line) { _ in false } }.start()
             Thread { pump(pair, from: pair.server, to: pair.client, line, line.heard) }.start()
         }
@@ -123,28 +103,13 @@ final class CuttingProxy: Sendable {
         from source: Int32,
         to target: Int32,
         _ line: Line,
-        _ isLast: (ArraySlice<UInt8>) -> Bool,
+        _ isLast: ([UInt8]) -> Bool,
     ) {
         defer { pair.end() }
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = recv(source, &chunk, chunk.count, 0)
-            guard count > 0 else { return }
-            let isLast = isLast(chunk[..<count])
+        while let bytes = Loopback.receive(source) {
+            let isLast = isLast(bytes)
             guard isLast || !line.isCut else { return }
-            var sent = 0
-            while sent < count {
-                let more = chunk.withUnsafeBytes { bytes in
-                    send(
-                        target,
-                        bytes.baseAddress.map { $0 + sent },
-                        count - sent,
-                        Int32(MSG_NOSIGNAL)
-                    )
-                }
-                guard more > 0 else { return }
-                sent += more
-            }
+            Loopback.send(bytes, to: target)
             if isLast {
                 pair.end()
                 return line.cut()
