@@ -110,7 +110,7 @@ def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
 
     # As if these two had been sent by somebody who looked at the members before Bea came.
     assert people.as_owner("PUT", place, behind) == behind
-    assert re.search(rf"  {right['unread']}  three\n", people.does("bea", "chats"))
+    assert re.search(rf"\t{right['unread']}\tthree\n", people.does("bea", "chats"))
     assert people.as_owner("GET", place) == right
     people.does("bea", "chats")
     assert people.as_owner("GET", place) == right, "twice is harmless"
@@ -129,7 +129,7 @@ def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
     assert people.as_owner("PUT", place, behind) == behind
     done = people.run("bea", "chats")
     assert done.returncode == 0
-    assert re.search(rf"  {right['unread']}  three\n", done.stdout)
+    assert re.search(rf"\t{right['unread']}\tthree\n", done.stdout)
     assert done.stderr.startswith(f"warning: left as it is: rooms/{bad}")
     assert done.stderr.count("\n") == 1, done.stderr
 
@@ -194,13 +194,13 @@ def test_what_a_profile_keeps_is_for_its_owner_and_may_be_damaged(people):
     assert sorted(folder.iterdir()) == [marks, user]
     assert [path.stat().st_mode & 0o777 for path in (folder, user)] == [0o700, 0o600]
     assert PASSWORD not in user.read_text()
-    assert not re.search(r"  1  .*: hello, Ann\n", people.does("ann", "chats"))
+    assert not re.search(r"\t1\t.*: hello, Ann\n", people.does("ann", "chats"))
     # A mark that is lost makes a chat unread.
     for text in ("", "{", "[]", '{"x": 1}'):
         marks.write_text(text)
-        assert re.search(r"  1  .*: hello, Ann\n", people.does("ann", "chats"))
+        assert re.search(r"\t1\t.*: hello, Ann\n", people.does("ann", "chats"))
     people.does("ann", "read", bea)
-    assert not re.search(r"  1  .*: hello, Ann\n", people.does("ann", "chats"))
+    assert not re.search(r"\t1\t.*: hello, Ann\n", people.does("ann", "chats"))
     # Whoever's sign-in cannot be read is signed in no more, and may be again.
     whole = user.read_text()
     for text in ("", "{", "[]", '{"version": 1}', whole[: len(whole) // 2]):
