@@ -104,7 +104,7 @@ struct CommitPayload: Sendable {
 ///     draft     := node count:varint (target node value)*   the node is the priority beside the value
 ///                  count:varint (target node)*         priorities of maps of server values alone
 ///     value     := 00 timestamp | 01 node, an increment
-///     identity  := 00 admin | 01 signed out | 02 node
+///     identity  := 00 admin | 01 signed out | 02 node        the node's keys may be any text: claims
 ///
 /// A varint holds seven bits a byte, lowest first; the last byte is below 80.
 enum CommitOperation: Sendable {
@@ -366,14 +366,16 @@ struct CommitDecoder {
         do throws(CommitDecodingError) { return try readSlice() } catch { throw .emptyKey }
     }
 
-    private mutating func readNode() throws(CommitDecodingError) -> Node {
+    private mutating func readNode(
+        keys: KeyRule = .legal
+    ) throws(CommitDecodingError) -> Node {
         let start = offset
         let range = try readSlice().indices
         if range.isEmpty { return .absent }
         do throws(NodeDecodingError) {
             // In place: a node may be most of a large payload.
             return try bytes.withBytes { bytes throws(NodeDecodingError) in
-                try Node(decoding: bytes.slice(range))
+                try Node(decoding: bytes.slice(range), keys: keys)
             }
         } catch {
             throw .badNode(offset: start)
@@ -385,7 +387,7 @@ struct CommitDecoder {
         switch try readByte() {
         case 0: return .admin
         case 1: return .nobody
-        case 2: return .user(AuthVariable(try readNode()))
+        case 2: return .user(AuthVariable(try readNode(keys: .anyText)))
         case let tag: throw .unknownOperation(tag, offset: start)
         }
     }

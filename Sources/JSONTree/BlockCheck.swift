@@ -12,6 +12,7 @@ struct BlockCheck {
 
     private let bytes: Bytes
     private let references: [Block]
+    private let keys: KeyRule
     private var referencesUsed = 0
 
     /// Children of the map that the block is the top of.
@@ -21,9 +22,10 @@ struct BlockCheck {
     /// Levels of maps and blocks below; at first those below the references.
     var depth = 0
 
-    init(_ bytes: Bytes, references: [Block]) {
+    init(_ bytes: Bytes, references: [Block], keys: KeyRule = .legal) {
         self.bytes = bytes
         self.references = references
+        self.keys = keys
     }
 
     /// Checks the whole block.
@@ -223,14 +225,15 @@ struct BlockCheck {
         try need(place, byteCount)
         let key = bytes.slice(place..<place + byteCount)
         place += byteCount
-        if Key.fault(in: key) != nil || Key.encodingFault(in: key) != nil {
+        if keys.fault(in: key) != nil || Key.encodingFault(in: key) != nil {
             throw NodeCheckError(.badKey, start)
         }
         if let previous, Key.compare(previous, key) >= 0 { throw NodeCheckError(.badOrder, start) }
         return key
     }
 
-    /// A branch's keys are in order and each bounds the pages on both of its sides.
+    /// A branch's keys from the second on are in order and each bounds the pages on both of its
+    /// sides; the first bounds nothing, see `Tag`.
     private mutating func checkBranch() throws(NodeCheckError) {
         let (end, count) = try checkHeader(0)
         if end != bytes.count { throw NodeCheckError(.badLength, end) }
@@ -247,7 +250,7 @@ struct BlockCheck {
             }
             let start = place
             let key = try checkKey(&place, after: previous)
-            previous = key
+            if index > 0 { previous = key }
             let page = references[index]
             if !page.isMap || page.height + 1 != height {
                 throw NodeCheckError(.badReference, start)

@@ -18,7 +18,14 @@
 /// - A priority is a prefix of the entry's value; a priority may itself be `0A` (a long string).
 ///   No `0B` is inside a priority or directly inside another, and a `0A` never leads to one.
 ///   A node with a priority and no parent is a block that starts with `0B`.
-/// - In a branch, references[i] is the page (or branch) that holds the keys from key i on.
+/// - In a branch, references[i] is the page (or branch) that holds the keys from key i up to, and
+///   without, key i + 1. Key 0 bounds nothing: it is the first key that the first page had when the
+///   branch was made, and smaller keys go into that page without changing it. No search may use it,
+///   no check compares it.
+///
+///       put k5 k6 ... until a page is cut       branch [k5 | k8]    k5 k6 k7 | k8 k9
+///       put k1: the first page takes it         branch [k5 | k8]    k1 k5 k6 k7 | k8 k9
+///       put k2 k3: the first page is cut        branch [k5 | k3 | k8]    k1 k2 | k3 k5 k6 k7 | k8 k9
 enum Tag {
     static let no: UInt8 = 1
     static let yes: UInt8 = 2

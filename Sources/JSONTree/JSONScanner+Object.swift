@@ -41,7 +41,7 @@ extension JSONScanner {
         let start = scratch.used
         let byteCount = try copyText(to: start + 1)
         let key = scratch.bytes(start + 1, byteCount)
-        if let fault = allowsAnyKey ? JSONScanner.lengthFault(key) : Key.fault(in: key) {
+        if let fault = (allowsAnyKey ? KeyRule.anyText : .legal).fault(in: key) {
             throw error(.badKey(fault), at: quote)
         }
         if byteCount < 255 {
@@ -58,10 +58,6 @@ extension JSONScanner {
             let previous = scratch.entryKey(values.members[count - 2].offset)
             map.isInOrder = Key.compare(previous, scratch.entryKey(start)) < 0
         }
-    }
-
-    private static func lengthFault(_ key: Bytes) -> PathError? {
-        key.count > Limits.keyByteCount ? .keyTooLong(byteCount: key.count) : nil
     }
 
     /// Reads a member named `.value`, `.priority` or `.sv`; false, with nothing consumed, for

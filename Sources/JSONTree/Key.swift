@@ -10,6 +10,23 @@ package enum PathError: Error, Equatable {
     case invalidUTF8
 }
 
+/// Which keys the maps of a node may have.
+package enum KeyRule: Sendable {
+    /// Those of the tree.
+    case legal
+    /// Any text of at most `Limits.keyByteCount` bytes, the empty one too: the claims of a token.
+    case anyText
+
+    /// What keeps `bytes` from being such a key, their encoding aside; nil when nothing does.
+    func fault(in bytes: Bytes) -> PathError? {
+        switch self {
+        case .legal: Key.fault(in: bytes)
+        case .anyText:
+            bytes.count > Limits.keyByteCount ? .keyTooLong(byteCount: bytes.count) : nil
+        }
+    }
+}
+
 /// One component of a path: 1 to 768 bytes of UTF-8 without `. # $ / [ ]` and control characters.
 ///
 /// Two keys are the same only if their bytes are; there is no Unicode normalisation. Keys compare

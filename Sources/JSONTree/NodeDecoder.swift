@@ -11,9 +11,12 @@ package struct NodeDecoder {
     private var blocks: [Block] = []
     /// For each of `blocks`: levels of maps in it.
     private var depths: [Int] = []
+    private let keys: KeyRule
 
     /// Makes a decoder that has read nothing.
-    package init() {}
+    package init(keys: KeyRule = .legal) {
+        self.keys = keys
+    }
 
     /// Reads the next bytes.
     ///
@@ -102,7 +105,7 @@ package struct NodeDecoder {
         if bytes.count < size { return 0 }
         let value = bytes.slice(Item.blockHeader..<size)
         let first = blocks.count - referenceCount
-        var check = BlockCheck(value, references: Array(blocks[first...]))
+        var check = BlockCheck(value, references: Array(blocks[first...]), keys: keys)
         check.depth = depths[first...].max() ?? 0
         try check.run()
         let block = Block.make(

@@ -54,11 +54,11 @@ extension Node {
         }
     }
 
-    /// Reads a node from all of `bytes`.
+    /// Reads a node from all of `bytes`, whose maps have keys that `keys` takes.
     ///
     /// - Throws: `NodeDecodingError`; no bytes make it trap or read outside them.
-    package init(decoding bytes: Bytes) throws(NodeDecodingError) {
-        var decoder = NodeDecoder()
+    package init(decoding bytes: Bytes, keys: KeyRule = .legal) throws(NodeDecodingError) {
+        var decoder = NodeDecoder(keys: keys)
         try decoder.feed(bytes)
         self = try decoder.finish()
     }

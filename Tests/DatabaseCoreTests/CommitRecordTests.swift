@@ -40,6 +40,25 @@ struct CommitRecordTests {
         #expect(read.map { "\($0)" } == operations.map { "\($0)" })
     }
 
+    @Test(
+        "claims keep keys that no tree may have, data does not",
+        arguments: [
+            #"{"https://example.com/role":"admin"}"#,
+            #"{"firebase":{"identities":{"google.com":["1"],"a.b":{"":{"[x]#$":true}}}}}"#,
+            "{\"control \\u0001 \\u007f\":1}",
+        ]
+    )
+    func claims(json: String) throws {
+        let claims = try Node.readingAnyJSON(Array(json.utf8))
+        let identified = [CommitOperation.identify(Self.session, .user(AuthVariable(claims)))]
+        let read = try CommitDecoder.decode(CommitEncoder.encode(identified))
+        #expect(read.map { "\($0)" } == identified.map { "\($0)" })
+        let written = [CommitOperation.write(try WriteTarget("/a"), claims)]
+        #expect(throws: CommitDecodingError.badNode(offset: 5)) {
+            try CommitDecoder.decode(CommitEncoder.encode(written))
+        }
+    }
+
     @Test("a large commit is encoded when it is asked for, in exactly the length given before")
     func large() throws {
         let text = Node(string: String(repeating: "x", count: 100_000))
