@@ -114,6 +114,11 @@ let package = Package(
             swiftSettings: pure,
         ),
         .target(name: "WriteAheadLog", swiftSettings: strict),
+        .target(
+            name: "StateRecovery",
+            dependencies: ["JSONTree", "DatabaseCore", "WriteAheadLog"],
+            swiftSettings: strict,
+        ),
         .target(name: "Files", swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
         .target(
@@ -132,8 +137,8 @@ let package = Package(
             name: "DatabaseServer",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-                "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files",
-                "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages",
+                "RulesCases", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
+                "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages",
                 "Webhooks",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -143,7 +148,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-                "DatabaseCore", "WriteAheadLog", "SyncCore",
+                "DatabaseCore", "WriteAheadLog", "StateRecovery", "SyncCore",
             ],
             swiftSettings: strict,
         ),
@@ -335,6 +340,7 @@ let package = Package(
             exclude: ["Transcripts"]
         ),
         tests(of: "WriteAheadLog", exclude: ["Specs"]),
+        tests(of: "StateRecovery", "JSONTree", "DatabaseCore", "WriteAheadLog"),
         tests(of: "Transport"),
         tests(
             of: "DatabaseServer",

@@ -6,6 +6,7 @@ import Gzip
 package final class OutputFile {
     /// Bytes given so far, before they are compressed.
     package private(set) var byteCount = 0
+    private var checksum = TextChecksum()
 
     private enum Place {
         /// A file that gets its name when it is whole.
@@ -74,6 +75,7 @@ package final class OutputFile {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
         byteCount += bytes.count
+        checksum.append(bytes)
         if let compressor {
             try put(compressor.deflate(Array(bytes), isLast: false))
         } else if terminal != nil {
@@ -122,13 +124,37 @@ package final class OutputFile {
     }
 
     /// Writes what is left, and gives the file its name.
-    package func finish() throws(CommandError) {
+    ///
+    /// With `isReadBack` a regular file is first read from the disk as an import reads it: it must be
+    /// one whole JSON value of the bytes that were written. Elsewhere nothing can be read back.
+    package func finish(isReadBack: Bool = false) throws(CommandError) {
         if let compressor { try put(compressor.deflate([], isLast: true)) }
         var rest: [UInt8] = []
         terminal?.finish(&rest)
         try put(rest)
         try flush()
         guard case .draft(let draft) = place else { return }
+        if isReadBack { try readBack(draft) }
         do throws(FileError) { try draft.commit() } catch { throw .failed("\(error)") }
+    }
+
+    private func readBack(_ draft: FileDraft) throws(CommandError) {
+        let written: String
+        do throws(FileError) { written = try draft.sync() } catch { throw .failed("\(error)") }
+        let source = try ImportSource(written)
+        var validator = JSONValidator()
+        var found = TextChecksum()
+        var isJSON = true
+        while isJSON,
+            try source.read({ bytes in
+                isJSON = validator.read(bytes)
+                found.append(bytes)
+            })
+        {}
+        guard isJSON, validator.isWhole, found == checksum else {
+            throw .failed(
+                "\(draft.path) does not read back as it was written, so it was not kept; check the disk"
+            )
+        }
     }
 }

@@ -7,6 +7,8 @@ package struct ExportChoice: Sendable {
     package var hasPriorities = true
     /// Whether gzip compresses the file.
     package var compresses = false
+    /// Whether a regular file is read back before it gets its name.
+    package var isReadBack = true
 
     package init() {}
 }
@@ -36,7 +38,7 @@ extension RemoteDatabase {
         }
         var run = ExportRun(self, file, choice)
         try run.perform(path)
-        try file.finish()
+        try file.finish(isReadBack: choice.isReadBack)
         guard let output, output != "-" else { return }
         console.say(
             "exported \(Amounts.bytes(file.byteCount)) from \(address.describe(path)) to "

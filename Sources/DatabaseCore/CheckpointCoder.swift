@@ -98,9 +98,15 @@ package struct CheckpointDecoder {
     private var place = Place.head
     private var pending: [UInt8] = []
     private var head: DatabaseSnapshot?
-    private var root = NodeDecoder()
+    private var root: NodeDecoder
+    private let isCheckOnly: Bool
 
-    package init() {}
+    /// Begins at the start; a decoder that only checks hands databases over without their data, and
+    /// needs no memory for it.
+    package init(isCheckOnly: Bool = false) {
+        self.isCheckOnly = isCheckOnly
+        root = NodeDecoder(isCheckOnly: isCheckOnly)
+    }
 
     /// Takes the next bytes and hands each database to `body` when it is whole.
     package mutating func feed(
@@ -139,7 +145,7 @@ package struct CheckpointDecoder {
                 return nil
             }
             head = try CheckpointDecoder.readHead(part)
-            root = NodeDecoder()
+            root = NodeDecoder(isCheckOnly: isCheckOnly)
             place = .pieces
             return nil
         case .pieces:

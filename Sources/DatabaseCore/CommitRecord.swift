@@ -131,6 +131,34 @@ package enum CommitDecodingError: Error, Sendable, Equatable {
     case badSetting(name: String)
     /// A commit does not follow the one before it.
     case gap(expected: CommitNumber, found: CommitNumber)
+
+    /// Whether a later version of the server may have written it.
+    package var isOfAnotherVersion: Bool {
+        switch self {
+        case .unknownVersion, .unknownOperation, .badSetting: true
+        case .truncated, .badText, .badPath, .badNode, .badRules, .gap: false
+        }
+    }
+}
+
+extension CommitDecodingError: CustomStringConvertible {
+    /// The clause for people; offsets count from the start of the payload.
+    package var description: String {
+        switch self {
+        case .unknownVersion(let version): "version \(version) is not known to this server"
+        case .unknownOperation(let number, let offset):
+            "operation \(number) at byte \(offset) is not known to this server"
+        case .truncated(let offset): "it ends too early, at byte \(offset)"
+        case .badText(let offset): "the text at byte \(offset) is not UTF-8"
+        case .badPath(let offset): "the path at byte \(offset) is not one"
+        case .badNode(let offset): "the value at byte \(offset) is not well formed"
+        case .badRules: "its rules do not load"
+        case .badSetting(let name):
+            "the setting '\(name)' does not follow those before it, or is not known to this server"
+        case .gap(let expected, let found):
+            "commit \(found.value) stands where commit \(expected.value) belongs"
+        }
+    }
 }
 
 /// Writes operations as a payload.

@@ -66,7 +66,12 @@ extension Database {
         time = record.time
     }
 
-    private static func load(_ text: String) throws(CommitDecodingError) -> Ruleset {
+    /// Goes on as if the commits up to `later` had changed nothing.
+    func skip(through later: CommitNumber) {
+        number = max(number, later)
+    }
+
+    static func load(_ text: String) throws(CommitDecodingError) -> Ruleset {
         do throws(RulesError) { return try Ruleset.load(text) } catch { throw .badRules }
     }
 }

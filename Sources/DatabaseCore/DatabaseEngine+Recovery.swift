@@ -13,6 +13,11 @@ extension DatabaseEngine {
         try recovering(record.database).apply(record)
     }
 
+    /// Passes over commits that a salvage left out: the next one of the log follows `number`.
+    package func skip(_ database: DatabaseID, through number: CommitNumber) {
+        recovering(database).skip(through: number)
+    }
+
     /// Ends recovery: the on-disconnect writes of sessions that died with the last process run now.
     package func recovered(now: Timestamp, effects: inout [Effect]) {
         for database in sortedDatabases {

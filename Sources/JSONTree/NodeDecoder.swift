@@ -1,4 +1,7 @@
 /// Reads a node's bytes in pieces of any size, checking everything before it becomes a block.
+///
+/// A decoder that only checks runs the same checks and keeps an outline of each block, see
+/// `Block.outline`, until the block that refers to it is checked: O(depth) memory, however large the node.
 package struct NodeDecoder {
     private enum State {
         case reading
@@ -12,10 +15,12 @@ package struct NodeDecoder {
     /// For each of `blocks`: levels of maps in it.
     private var depths: [Int] = []
     private let keys: KeyRule
+    private let isCheckOnly: Bool
 
-    /// Makes a decoder that has read nothing.
-    package init(keys: KeyRule = .legal) {
+    /// Makes a decoder that has read nothing; one that only checks finishes with the absent node.
+    package init(keys: KeyRule = .legal, isCheckOnly: Bool = false) {
         self.keys = keys
+        self.isCheckOnly = isCheckOnly
     }
 
     /// Reads the next bytes.
@@ -69,7 +74,7 @@ package struct NodeDecoder {
             return try readScalar(bytes)
         case Item.end:
             if blocks.count != 1 { throw .badReferences }
-            state = .done(Node(blocks[0]))
+            state = .done(isCheckOnly ? .absent : Node(blocks[0]))
             blocks = []
             return 1
         case Item.block: return try readBlock(bytes)
@@ -91,7 +96,7 @@ package struct NodeDecoder {
         let value = bytes.slice(1..<1 + size)
         var check = BlockCheck(value, references: [])
         try check.runScalar()
-        state = .done(Node(scalar: value.place))
+        state = .done(isCheckOnly ? .absent : Node(scalar: value.place))
         return 1 + size
     }
 
@@ -108,14 +113,11 @@ package struct NodeDecoder {
         var check = BlockCheck(value, references: Array(blocks[first...]), keys: keys)
         check.depth = depths[first...].max() ?? 0
         try check.run()
-        let block = Block.make(
-            byteCount: byteCount,
-            childCount: check.childCount,
-            referenceCount: referenceCount
-        )
-        for index in 0..<referenceCount { block.setReference(index, blocks[first + index]) }
-        block.mutableStart.copy(from: value.place, count: byteCount)
-        block.height = check.height
+        let references = blocks[first...]
+        let block =
+            isCheckOnly
+            ? Block.outline(of: value.place, check, references)
+            : Block.copy(of: value, check, references)
         blocks.removeSubrange(first...)
         depths.removeSubrange(first...)
         blocks.append(block)

@@ -1,5 +1,6 @@
 package import DatabaseCore
 package import JSONTree
+import StateRecovery
 package import WriteAheadLog
 
 /// One engine on a simulated disk: the server without threads, sockets and clocks.
@@ -43,40 +44,13 @@ package final class SimulatedServer {
         _ policy: EnginePolicy
     ) throws(LogError) {
         folder = try DataFolder.open(storage, options: options)
-        var engine = DatabaseEngine(policy)
-        var decoder: CheckpointDecoder?
-        let recovered = try folder.recover { step throws(RecoveryRefusal) in
-            do throws(CommitDecodingError) {
-                switch step {
-                case .checkpointBegan(let info):
-                    engine = DatabaseEngine(policy)
-                    decoder = info == nil ? nil : CheckpointDecoder()
-                case .chunk(let chunk):
-                    try decoder?.feed(Array(chunk)) { snapshot throws(CommitDecodingError) in
-                        try engine.restore(snapshot)
-                    }
-                case .checkpointEnded: try decoder?.finish()
-                case .record(let record): try engine.apply(SimulatedServer.commit(record))
-                }
-            } catch {
-                throw RecoveryRefusal(reason: "a commit makes no sense: \(error)")
-            }
-        }
-        self.engine = engine
-        log = recovered.writer
-        report = recovered.report
+        let state = try folder.recoverState(policy)
+        engine = state.engine
+        log = state.writer
+        report = state.report
         made = engine.snapshots().first?.number ?? .zero
         appended = made
         durable = made
-    }
-
-    private static func commit(_ record: RecoveredRecord) -> CommitRecord {
-        CommitRecord(
-            database: DatabaseID(record.database.description),
-            number: CommitNumber(record.commit),
-            time: Timestamp(milliseconds: record.time),
-            payload: Array(record.payload),
-        )
     }
 
     /// Whether commits wait to become durable.
@@ -197,7 +171,10 @@ package final class SimulatedServer {
         }
         checkpoint = under
         if under.isEncoded {
-            _ = try under.writer.commit(appendedThrough: log.position)
+            _ = try under.writer.commit(
+                appendedThrough: log.position,
+                readBackBy: StateChecker().take,
+            )
             checkpoint = nil
         }
     }

@@ -62,9 +62,9 @@ package final class ArchiveRestore {
         try chunk.withUnsafeBufferPointer { bytes throws(LogError) in try writer.write(bytes) }
     }
 
-    /// Makes the checkpoint durable, and the log that goes on after it.
-    package func finish() throws(LogError) {
-        _ = try writer.commit(appendedThrough: position)
+    /// Makes the checkpoint durable, has `content` read it back, and begins the log after it.
+    package func finish(readBackBy content: RecoveryReader) throws(LogError) {
+        _ = try writer.commit(appendedThrough: position, readBackBy: content)
         var options = LogOptions()
         options.reserveByteCount = 0
         let log = try LogWriter(

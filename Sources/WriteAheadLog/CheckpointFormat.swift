@@ -142,16 +142,17 @@ struct CheckpointReader {
     private let salt: UInt32
     private let readByteCount: Int
 
-    /// Reads the manifest.
+    /// Reads the manifest; `suffix` ends the name of the checkpoint's folder.
     ///
     /// Throws: `damage` when it is missing or broken.
     init(
         storage: any LogStorage,
         folderID: UInt64,
         position: LogPosition,
+        suffix: String = "",
         readByteCount: Int
     ) throws(LogError) {
-        path = FolderLayout.checkpoint(position)
+        path = FolderLayout.checkpoint(position, suffix)
         let name = FolderLayout.manifest(in: path)
         guard let file = try storage.open(name) else {
             throw .damage(LogDamage(file: name, offset: 0, fault: .missing))
@@ -169,6 +170,20 @@ struct CheckpointReader {
         self.storage = storage
         self.readByteCount = readByteCount
         salt = checksumSalt(folderID: folderID, position: position)
+    }
+
+    /// Gives the whole checkpoint to a reader of its content.
+    ///
+    /// Throws: `refused`, with the place of the chunk that the reader does not take; `damage`; `disk`.
+    func give(to reader: RecoveryReader) throws(LogError) {
+        let file = FolderLayout.data(in: path)
+        try RecoveryStep.checkpointBegan(info).give(to: reader, file, 0)
+        var offset: UInt64 = 0
+        try readChunks { chunk throws(LogError) in
+            try RecoveryStep.chunk(chunk).give(to: reader, file, offset)
+            offset += UInt64(CheckpointChunk.byteCount(payload: chunk.count))
+        }
+        try RecoveryStep.checkpointEnded.give(to: reader, file, offset)
     }
 
     /// Calls `body` with every chunk, each checked before it is given.

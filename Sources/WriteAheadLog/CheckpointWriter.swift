@@ -2,8 +2,8 @@
 ///
 /// Used by one thread at a time. The checkpoint becomes visible whole in `commit` or not at all;
 /// until then a crash leaves a `.partial` folder that the next start removes. Order of the steps:
-/// data and manifest written and synced, their folder synced, the log synced up to the position,
-/// the folder renamed, the rename synced; only then older checkpoints and segments go.
+/// data and manifest written and synced, their folder synced, everything read back, the log synced up
+/// to the position, the folder renamed, the rename synced; only then older checkpoints and segments go.
 package final class CheckpointWriter {
     /// Bytes after which the data is synced. A sync of the log waits for other dirty data of the
     /// file system, so little is kept dirty.
@@ -62,12 +62,17 @@ package final class CheckpointWriter {
         }
     }
 
-    /// Makes the checkpoint durable and visible, then drops what it makes superfluous.
+    /// Makes the checkpoint durable, has `reader` read it back from the disk as a start would, makes
+    /// it visible, then drops what it makes superfluous.
     ///
     /// `appendedThrough` is the log's position as its writer reported it; the checkpoint must not
-    /// be ahead of it. Throws: `disk`; whether the checkpoint is visible is then decided by the
-    /// next start, and the log is whole in either case.
-    package func commit(appendedThrough: LogPosition) throws(LogError) -> CheckpointReceipt {
+    /// be ahead of it. Memory: one chunk, and what `reader` keeps. Throws: `refused` or `damage` when
+    /// it does not read back, after which it should be abandoned; `disk`; whether the checkpoint is
+    /// visible is then decided by the next start. The log is whole in every case.
+    package func commit(
+        appendedThrough: LogPosition,
+        readBackBy reader: RecoveryReader
+    ) throws(LogError) -> CheckpointReceipt {
         precondition(position <= appendedThrough, "a checkpoint covers appended records only")
         try file.sync()
         file.close()
@@ -83,6 +88,13 @@ package final class CheckpointWriter {
         try manifest.sync()
         manifest.close()
         try storage.syncFolder(partial)
+        try CheckpointReader(
+            storage: storage,
+            folderID: folderID,
+            position: position,
+            suffix: FolderLayout.partialSuffix,
+            readByteCount: LogOptions().readByteCount,
+        ).give(to: reader)
         try syncLog()
         try storage.rename(partial, to: FolderLayout.checkpoint(position))
         try storage.syncFolder(FolderLayout.checkpoints)

@@ -63,6 +63,26 @@ package indirect enum LogError: Error, Sendable, Equatable, CustomStringConverti
     }
 }
 
+extension LogError {
+    /// What is wrong with a checkpoint that gave this error, where an older one may do instead; nil
+    /// for errors that an older one would not avoid, and where another version of the server wrote it.
+    var checkpointDamage: LogDamage? {
+        if case .refused(let refusal, _, _) = self, refusal.isOfAnotherVersion { return nil }
+        do throws(LogError) { return try asDamage() } catch { return nil }
+    }
+
+    /// What is wrong in a file that gave this error, whoever wrote it; other errors are thrown again.
+    func asDamage() throws(LogError) -> LogDamage {
+        switch self {
+        case .damage(let damage): return damage
+        case .refused(let refusal, let file, let offset):
+            let fault = LogDamage.Fault.undecodable(reason: refusal.reason)
+            return LogDamage(file: file, offset: offset, fault: fault)
+        default: throw self
+        }
+    }
+}
+
 /// A call to the disk that failed.
 package struct DiskFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// What was asked of the disk.
@@ -125,6 +145,8 @@ package struct LogDamage: Sendable, Equatable, CustomStringConvertible {
         case chunk(index: UInt64)
         /// Bytes follow where a file should have ended.
         case trailingBytes
+        /// The checksums are right, but the reader of the content does not take it.
+        case undecodable(reason: String)
     }
 
     /// The file, relative to the data folder.
@@ -139,6 +161,12 @@ package struct LogDamage: Sendable, Equatable, CustomStringConvertible {
         self.file = file
         self.offset = offset
         self.fault = fault
+    }
+
+    /// The same finding for the same file in another folder of checkpoints.
+    func moved(to checkpoint: String) -> LogDamage {
+        let name = file.split(separator: "/").last ?? ""
+        return LogDamage(file: "\(checkpoint)/\(name)", offset: offset, fault: fault)
     }
 
     /// What to do about it.
@@ -178,6 +206,8 @@ extension LogDamage.Fault: CustomStringConvertible {
             "the log ends at record \(last), but a checkpoint covers record \(known)"
         case .chunk(let index): "chunk \(index) does not match its checksum"
         case .trailingBytes: "bytes follow its end"
+        case .undecodable(let reason):
+            "its checksums are right, but its content cannot be read: \(reason)"
         }
     }
 }
@@ -186,9 +216,12 @@ extension LogDamage.Fault: CustomStringConvertible {
 package struct RecoveryRefusal: Error, Sendable, Equatable {
     /// The clause for people.
     package let reason: String
+    /// Whether another version of the server may have written it: then nothing else is tried.
+    package let isOfAnotherVersion: Bool
 
     /// Takes the reason.
-    package init(reason: String) {
+    package init(reason: String, isOfAnotherVersion: Bool = false) {
         self.reason = reason
+        self.isOfAnotherVersion = isOfAnotherVersion
     }
 }

@@ -45,8 +45,8 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
     /// Whether the end of the log is gone: how much there was after it is not known.
     package private(set) var mayHaveLostEnd = false
 
-    /// Copies the newest intact checkpoint and every intact record after it into a new folder, which
-    /// a server can then open. The damaged folder is read only.
+    /// Copies the newest checkpoint that `content` takes, and every record after it that `content`
+    /// takes, into a new folder, which a server can then open. The damaged folder is read only.
     ///
     /// Positions and commit numbers stay; the new log says itself where something is left out.
     /// Throws: `inUse` when a server holds either folder; `destinationNotEmpty`; `notADataFolder`;
@@ -54,6 +54,7 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
     package static func run(
         from source: any LogStorage,
         to destination: any LogStorage,
+        content: RecoveryReader,
         options: LogOptions = LogOptions()
     ) throws(LogError) -> LogSalvage {
         let identity = try FolderIdentity.find(source)
@@ -76,6 +77,7 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
             identity.id,
             to: destination,
             destinationID,
+            content,
             options.readByteCount,
         )
         var lenient = options
@@ -88,7 +90,13 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
             position: salvage.checkpoint?.position ?? .start,
             heads: HeadTable(salvage.checkpoint?.heads ?? []),
         )
-        try salvage.copyRecords(from: source, identity.id, to: writer, options.readByteCount)
+        try salvage.copyRecords(
+            from: source,
+            identity.id,
+            to: writer,
+            content,
+            options.readByteCount,
+        )
         return salvage
     }
 
@@ -97,6 +105,7 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
         _ sourceID: UInt64,
         to destination: any LogStorage,
         _ destinationID: UInt64,
+        _ content: RecoveryReader,
         _ readByteCount: Int
     ) throws(LogError) {
         for position in try FolderLayout.checkpoints(in: source).reversed() {
@@ -116,11 +125,13 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
                 )
                 writer = copy
                 try reader.readChunks { chunk throws(LogError) in try copy.write(chunk) }
-                checkpoint = try copy.commit(appendedThrough: position).info
+                let receipt = try copy.commit(appendedThrough: position, readBackBy: content)
+                checkpoint = receipt.info
                 self.position = position
                 return
-            } catch .damage(let damage) {
-                add(damage)
+            } catch {
+                guard let damage = error.checkpointDamage else { throw error }
+                add(damage.moved(to: FolderLayout.checkpoint(position)))
                 try writer?.abandon()
             }
         }
@@ -130,6 +141,7 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
         from source: any LogStorage,
         _ sourceID: UInt64,
         to writer: LogWriter,
+        _ content: RecoveryReader,
         _ readByteCount: Int
     ) throws(LogError) {
         let base = checkpoint?.position ?? .start
@@ -147,13 +159,14 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
             case .fault(let damage): add(damage)
             case .lostRecords(let from, let through): lose(from, through, base)
             case .lostCommits(let database, let from, let through):
-                let lost = LostCommits(database: database, from: from, through: through)
-                if lostCommits.count < LogLimits.listedFaultCount { lostCommits.append(lost) }
+                lose(LostCommits(database: database, from: from, through: through))
             case .torn(let tail): torn = tail
-            case .commit(let view, let name, _):
+            case .commit(let view, let name, let file):
                 guard view.header.position > base else { return }
-                try writer.copy(view, of: name)
-                copiedCount += 1
+                if try isDecodable(view, name, file, content) {
+                    try writer.copy(view, of: name)
+                    copiedCount += 1
+                }
             case .segmentBegan, .skip, .segmentEnded: break
             }
         }
@@ -162,6 +175,30 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
         if walk.expected <= newest { lose(walk.expected, newest, base) }
         position = writer.position
         try writer.close()
+    }
+
+    /// Whether a record's content can be read; one whose content cannot is noted as lost.
+    private mutating func isDecodable(
+        _ view: RecordView,
+        _ name: LogDatabaseName,
+        _ file: String,
+        _ content: RecoveryReader
+    ) throws(LogError) -> Bool {
+        do throws(LogError) {
+            let step = RecoveryStep.record(RecoveredRecord(view, of: name))
+            try step.give(to: content, file, view.offset)
+            return true
+        } catch {
+            add(try error.asDamage())
+            let (position, commit) = (view.header.position, view.header.commit)
+            lose(position, position, .start)
+            lose(LostCommits(database: name, from: commit, through: commit))
+            return false
+        }
+    }
+
+    private mutating func lose(_ lost: LostCommits) {
+        if lostCommits.count < LogLimits.listedFaultCount { lostCommits.append(lost) }
     }
 
     /// Notes lost records; those that the copied checkpoint covers are not lost.

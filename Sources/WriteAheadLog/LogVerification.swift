@@ -6,9 +6,9 @@ package struct LogVerification: Sendable, CustomStringConvertible {
     package private(set) var faultCount = 0
     /// What the next start sets right by itself.
     package private(set) var notes: [String] = []
-    /// Intact records read.
+    /// Intact records read and decoded.
     package private(set) var recordCount: UInt64 = 0
-    /// Finished checkpoints that are intact to their last chunk.
+    /// Finished checkpoints that are intact and were decoded to their last node.
     package private(set) var intactCheckpoints: [LogPosition] = []
 
     /// Whether a start would take the folder as it is, with either of its checkpoints.
@@ -17,12 +17,14 @@ package struct LogVerification: Sendable, CustomStringConvertible {
     /// For the command line: 0 when sound, 1 otherwise.
     package var exitStatus: Int32 { isSound ? 0 : 1 }
 
-    /// Reads every checkpoint and every record that one of them still needs.
+    /// Reads every checkpoint and every record that one of them still needs, and gives them to
+    /// `content`, which decodes them.
     ///
     /// Throws: `notADataFolder`, `unknownFormat`, `disk`; `damage` only when nothing in the folder
     /// tells its id.
     package static func run(
         _ storage: any LogStorage,
+        content: RecoveryReader,
         readByteCount: Int = LogOptions().readByteCount
     ) throws(LogError) -> LogVerification {
         var found = LogVerification()
@@ -44,11 +46,11 @@ package struct LogVerification: Sendable, CustomStringConvertible {
                     position: position,
                     readByteCount: readByteCount,
                 )
-                try reader.readChunks { _ throws(LogError) in }
+                try reader.give(to: content)
                 found.intactCheckpoints.append(position)
                 intact.append(reader.info)
-            } catch .damage(let damage) {
-                found.add(damage)
+            } catch {
+                found.add(try error.asDamage())
             }
         }
         let segments = try FolderLayout.segments(in: storage)
@@ -57,8 +59,8 @@ package struct LogVerification: Sendable, CustomStringConvertible {
             finishedCount: positions.count,
             segments: segments,
         )
-        let newest = intact.last?.position ?? .start
-        try found.walk(storage, identity, base, newest, segments, readByteCount)
+        let newest = positions.last ?? .start
+        try found.walk(storage, identity, base, newest, segments, content, readByteCount)
         return found
     }
 
@@ -68,6 +70,7 @@ package struct LogVerification: Sendable, CustomStringConvertible {
         _ base: CheckpointInfo?,
         _ newest: LogPosition,
         _ segments: [LogPosition],
+        _ content: RecoveryReader,
         _ readByteCount: Int
     ) throws(LogError) {
         var walk = LogWalk(
@@ -81,7 +84,14 @@ package struct LogVerification: Sendable, CustomStringConvertible {
             switch event {
             case .fault(let damage): add(damage)
             case .torn(let tail): notes.append(tail.description)
-            case .commit: recordCount += 1
+            case .commit(let view, let name, let file):
+                recordCount += 1
+                let record = RecoveredRecord(view, of: name)
+                do throws(LogError) {
+                    try RecoveryStep.record(record).give(to: content, file, view.offset)
+                } catch {
+                    add(try error.asDamage())
+                }
             case .lostRecords(let from, let through):
                 notes.append("records \(from) through \(through) are lost")
             case .skip(let view, let name, _):

@@ -1,5 +1,5 @@
 /// What a recovery gives its reader, in this order: `checkpointBegan`, `chunk`..., `checkpointEnded`,
-/// `record`.... Pointers are valid until the reader returns.
+/// then `record` and `skip` as they come. Pointers are valid until the reader returns.
 package enum RecoveryStep {
     /// A checkpoint begins, or with nil an empty state. Everything given before must be forgotten:
     /// this comes again when a checkpoint turns out damaged and an older one is used.
@@ -10,7 +10,28 @@ package enum RecoveryStep {
     case checkpointEnded
     /// A commit after the checkpoint, in order and without gaps.
     case record(RecoveredRecord)
+    /// A salvage left out what the log held here: the database's next commit is the one after this.
+    case skip(LogDatabaseName, commit: UInt64)
+
+    /// Hands the step to `reader`; what it does not take is refused with its place.
+    func give(
+        to reader: RecoveryReader,
+        _ file: String,
+        _ offset: UInt64
+    ) throws(LogError) {
+        do throws(RecoveryRefusal) {
+            try reader(self)
+        } catch {
+            throw .refused(error, file: file, offset: offset)
+        }
+    }
 }
+
+/// What decodes the content of checkpoints and records, which the log itself takes as bytes.
+///
+/// A recovery gives it what a start uses; verification, salvage and a checkpoint that was just
+/// written give it what a start would read.
+package typealias RecoveryReader = (RecoveryStep) throws(RecoveryRefusal) -> Void
 
 /// One commit as it stands in the log.
 package struct RecoveredRecord {
@@ -24,6 +45,14 @@ package struct RecoveredRecord {
     package let position: LogPosition
     /// The payload as it was appended; valid until the reader returns.
     package let payload: UnsafeBufferPointer<UInt8>
+
+    init(_ view: RecordView, of database: LogDatabaseName) {
+        self.database = database
+        commit = view.header.commit
+        time = view.header.time
+        position = view.header.position
+        payload = view.payload.bindMemory(to: UInt8.self)
+    }
 }
 
 /// What a recovery found and did, for the server's log.
@@ -36,7 +65,7 @@ package struct RecoveryReport: Sendable, Equatable, CustomStringConvertible {
     package var position: LogPosition = .start
     /// The torn end that was cut.
     package var torn: TornTail?
-    /// Checkpoints that were damaged and are now put aside under another name.
+    /// Checkpoints that could not be read and are now put aside under another name.
     package var damagedCheckpoints: [LogDamage] = []
     /// What crashes had left half written or half removed and is now gone.
     package var removedLeftovers: [String] = []
@@ -66,15 +95,14 @@ package struct RecoveredLog {
 }
 
 extension DataFolder {
-    /// Reads the newest intact checkpoint and every record after it, cuts a torn tail, and gives the
-    /// writer that continues there.
+    /// Reads the newest checkpoint that `reader` takes and every record after it, cuts a torn tail, and
+    /// gives the writer that continues there.
     ///
     /// Memory: one chunk, or one record. Throws: `damage` for anything that was durable and is not
     /// there any more; then nothing was changed but leftovers removed. `refused` when `reader`
-    /// throws. `unknownFormat`, `disk`.
-    package func recover(
-        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void
-    ) throws(LogError) -> RecoveredLog {
+    /// throws at a record, or at a checkpoint that another version may have written. `unknownFormat`,
+    /// `disk`.
+    package func recover(_ reader: RecoveryReader) throws(LogError) -> RecoveredLog {
         var report = RecoveryReport()
         guard try storage.hasFolder(FolderLayout.log) else {
             throw .damage(LogDamage(file: FolderLayout.log, offset: 0, fault: .missing))
@@ -90,6 +118,7 @@ extension DataFolder {
         )
         let segments = try FolderLayout.segments(in: storage)
         let end = try readRecords(&walk, segments, reader, &report)
+        try checkEnd(report.position, segments)
         if let last = segments.last, let end { try settle(FolderLayout.segment(last), end: end) }
         try setAside(report.damagedCheckpoints)
         let writer = try LogWriter(
@@ -104,13 +133,21 @@ extension DataFolder {
 
     /// Tries the checkpoints from the newest down.
     private func readCheckpoint(
-        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void,
+        _ reader: RecoveryReader,
         _ damaged: inout [LogDamage]
     ) throws(LogError) -> CheckpointInfo? {
         for position in try FolderLayout.checkpoints(in: storage).reversed() {
             do throws(LogError) {
-                return try readCheckpoint(at: position, reader)
-            } catch .damage(let damage) {
+                let checkpoint = try CheckpointReader(
+                    storage: storage,
+                    folderID: id,
+                    position: position,
+                    readByteCount: options.readByteCount,
+                )
+                try checkpoint.give(to: reader)
+                return checkpoint.info
+            } catch {
+                guard let damage = error.checkpointDamage else { throw error }
                 damaged.append(damage)
             }
         }
@@ -118,37 +155,25 @@ extension DataFolder {
         if let newest = damaged.first, segments.first != LogPosition.start.next {
             throw .damage(newest)
         }
-        try give(.checkpointBegan(nil), to: reader, FolderLayout.checkpoints, 0)
-        try give(.checkpointEnded, to: reader, FolderLayout.checkpoints, 0)
+        try RecoveryStep.checkpointBegan(nil).give(to: reader, FolderLayout.checkpoints, 0)
+        try RecoveryStep.checkpointEnded.give(to: reader, FolderLayout.checkpoints, 0)
         return nil
     }
 
-    private func readCheckpoint(
-        at position: LogPosition,
-        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void
-    ) throws(LogError) -> CheckpointInfo {
-        let checkpoint = try CheckpointReader(
-            storage: storage,
-            folderID: id,
-            position: position,
-            readByteCount: options.readByteCount,
-        )
-        let file = FolderLayout.data(in: FolderLayout.checkpoint(position))
-        try give(.checkpointBegan(checkpoint.info), to: reader, file, 0)
-        var offset: UInt64 = 0
-        try checkpoint.readChunks { chunk throws(LogError) in
-            try give(.chunk(chunk), to: reader, file, offset)
-            offset += UInt64(CheckpointChunk.byteCount(payload: chunk.count))
-        }
-        try give(.checkpointEnded, to: reader, file, offset)
-        return checkpoint.info
+    /// Checks that the log goes as far as the newest checkpoint, also one that could not be read: when
+    /// it got its name, its records were durable.
+    private func checkEnd(_ end: LogPosition, _ segments: [LogPosition]) throws(LogError) {
+        let known = try FolderLayout.checkpoints(in: storage).last ?? .start
+        guard end < known else { return }
+        let file = segments.last.map { FolderLayout.segment($0) } ?? FolderLayout.log
+        throw .damage(LogDamage(file: file, offset: 0, fault: .endsEarly(last: end, known: known)))
     }
 
     /// Gives all records after the base; returns where the last segment's records end.
     private func readRecords(
         _ walk: inout LogWalk,
         _ segments: [LogPosition],
-        _ reader: (RecoveryStep) throws(RecoveryRefusal) -> Void,
+        _ reader: RecoveryReader,
         _ report: inout RecoveryReport
     ) throws(LogError) -> UInt64? {
         let base = report.checkpoint?.position ?? .start
@@ -160,18 +185,16 @@ extension DataFolder {
             case .fault(let damage): throw .damage(damage)
             case .torn(let tail): torn = tail
             case .segmentEnded(_, let offset): end = offset
-            case .segmentBegan, .skip, .lostRecords, .lostCommits: break
+            case .skip(let view, let name, let file):
+                guard view.header.position >= base else { return }
+                let step = RecoveryStep.skip(name, commit: view.header.commit)
+                try step.give(to: reader, file, view.offset)
+            case .segmentBegan, .lostRecords, .lostCommits: break
             case .commit(let view, let name, let file):
                 guard view.header.position > base else { return }
                 count += 1
-                let record = RecoveredRecord(
-                    database: name,
-                    commit: view.header.commit,
-                    time: view.header.time,
-                    position: view.header.position,
-                    payload: view.payload.bindMemory(to: UInt8.self),
-                )
-                try give(.record(record), to: reader, file, view.offset)
+                let record = RecoveredRecord(view, of: name)
+                try RecoveryStep.record(record).give(to: reader, file, view.offset)
             }
         }
         report.torn = torn
@@ -190,7 +213,7 @@ extension DataFolder {
         try storage.syncFolder(FolderLayout.log)
     }
 
-    /// Renames damaged checkpoints, so that they are not counted among the two that are kept.
+    /// Renames checkpoints that could not be read, so that they are not among the two that are kept.
     private func setAside(_ damaged: [LogDamage]) throws(LogError) {
         guard !damaged.isEmpty else { return }
         for damage in damaged {
@@ -200,18 +223,5 @@ extension DataFolder {
             try storage.rename(folder, to: target)
         }
         try storage.syncFolder(FolderLayout.checkpoints)
-    }
-
-    private func give(
-        _ step: RecoveryStep,
-        to reader: (RecoveryStep) throws(RecoveryRefusal) -> Void,
-        _ file: String,
-        _ offset: UInt64
-    ) throws(LogError) {
-        do throws(RecoveryRefusal) {
-            try reader(step)
-        } catch {
-            throw .refused(error, file: file, offset: offset)
-        }
     }
 }

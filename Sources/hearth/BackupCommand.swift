@@ -15,7 +15,8 @@ struct BackupCommand: ParsableCommand {
               hearth backup --verify monday.backup
 
             The file holds data, rules, settings and on-disconnect writes of one moment; the server goes on meanwhile. \
-            It is read again before it gets its name. 'hearth restore' makes a data folder of it.
+            Before it gets its name it is read again and everything in it decoded, as a restore would. 'hearth restore' \
+            makes a data folder of it.
             """,
     )
 
@@ -30,6 +31,9 @@ struct BackupCommand: ParsableCommand {
     @Flag(help: "Write nothing: read the file and everything in it; exit code 1 for damage.")
     var verify = false
 
+    @Flag(help: "Read the new file's checksums again, but do not decode what it holds.")
+    var noVerify = false
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
@@ -37,13 +41,16 @@ struct BackupCommand: ParsableCommand {
         if verify, dataDir != nil {
             throw ValidationError("--verify reads the file alone; leave --data-dir out")
         }
+        if verify, noVerify {
+            throw ValidationError("--verify and --no-verify exclude one another; leave one out")
+        }
     }
 
     func run() throws {
         if verify {
             try BackupCommands.verify(file).report()
         } else if let dataDir {
-            try BackupCommands.backUp(dataDir, to: file).report()
+            try BackupCommands.backUp(dataDir, to: file, isVerified: !noVerify).report()
         } else {
             try perform { () throws(CommandError) in
                 print(TerminalText.shown("\(try backUpServer())"))
@@ -60,7 +67,7 @@ struct BackupCommand: ParsableCommand {
             } catch {
                 throw BackupError.refused(error.description)
             }
-            return try backup.finish()
+            return try backup.finish(isVerified: !noVerify)
         } catch {
             throw .failed("\(error)")
         }

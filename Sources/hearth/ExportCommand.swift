@@ -13,7 +13,7 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Write the JSON value at a path to a file, of any size.",
         discussion: """
-            The file is there under its name when it is whole. What the server gives in one answer is exported as \
+            The file is there under its name when it is whole and was read back. What the server gives in one answer is exported as \
             it was at one moment; more is read in pages.
 
             Examples:
@@ -39,6 +39,9 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Compress the file; 'import' reads it as it is.")
     var gzip = false
 
+    @Flag(help: "Do not read the new file back.")
+    var noVerify = false
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
@@ -46,6 +49,7 @@ struct ExportCommand: ParsableCommand {
         var choice = ExportChoice()
         choice.hasPriorities = format == .export
         choice.compresses = gzip
+        choice.isReadBack = !noVerify
         try perform { () throws(CommandError) in
             try server.database().export(DatabasePath(path), to: output, choice)
         }

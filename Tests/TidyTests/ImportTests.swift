@@ -19,17 +19,19 @@ private let arrows: [String: Set<String>] = [
     ],
     "RulesCases": ["JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol"],
     "WriteAheadLog": ["Glibc", "Synchronization"],
+    "StateRecovery": ["JSONTree", "DatabaseCore", "WriteAheadLog"],
     "Transport": ["CTransport", "Glibc", "Synchronization"],
     "DatabaseServer": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-        "RulesCases", "DatabaseCore", "WriteAheadLog", "Transport", "Gzip", "Files", "Logging",
+        "RulesCases", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
+        "Files", "Logging",
         "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages", "Webhooks",
         "Glibc",
         "Synchronization", "Dispatch",
     ],
     "Simulation": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-        "DatabaseCore", "WriteAheadLog", "Synchronization", "SyncCore",
+        "DatabaseCore", "WriteAheadLog", "StateRecovery", "Synchronization", "SyncCore",
     ],
     "SyncCore": ["JSONTree", "Queries", "WireProtocol"],
     "DiskCache": [

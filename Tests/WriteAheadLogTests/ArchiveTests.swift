@@ -164,7 +164,7 @@ struct ArchiveTests {
     private func restore(to storage: SimulatedLogStorage) throws {
         let restore = try ArchiveRestore(to: storage, try trailer())
         for chunk in chunks { try restore.write(chunk) }
-        try restore.finish()
+        try restore.finish(readBackBy: { _ in })
     }
 
     private func trailer() throws -> CheckpointInfo {

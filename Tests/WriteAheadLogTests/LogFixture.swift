@@ -75,7 +75,7 @@ func openLog(
             chunks = []
             entries = []
         case .chunk(let bytes): chunks.append(Array(bytes))
-        case .checkpointEnded: break
+        case .checkpointEnded, .skip: break
         case .record(let record):
             entries.append(
                 Entry(
@@ -135,6 +135,32 @@ func checkpoint(_ chunks: [[UInt8]], _ log: Recovered) throws -> CheckpointRecei
     )
     for chunk in chunks { try chunk.withUnsafeBufferPointer { try writer.write($0) } }
     return try writer.commit(appendedThrough: log.writer.position)
+}
+
+/// These tests take any bytes for the content of a log; `StateRecoveryTests` decode it.
+extension LogVerification {
+    static func run(
+        _ storage: any LogStorage,
+        readByteCount: Int = smallOptions.readByteCount
+    ) throws(LogError) -> LogVerification {
+        try run(storage, content: { _ in }, readByteCount: readByteCount)
+    }
+}
+
+extension LogSalvage {
+    static func run(
+        from source: any LogStorage,
+        to destination: any LogStorage,
+        options: LogOptions = LogOptions()
+    ) throws(LogError) -> LogSalvage {
+        try run(from: source, to: destination, content: { _ in }, options: options)
+    }
+}
+
+extension CheckpointWriter {
+    func commit(appendedThrough position: LogPosition) throws(LogError) -> CheckpointReceipt {
+        try commit(appendedThrough: position, readBackBy: { _ in })
+    }
 }
 
 extension SimulatedLogStorage {

@@ -2,13 +2,14 @@ import DatabaseCore
 package import Files
 import Glibc
 import SecurityRules
+import StateRecovery
 import WriteAheadLog
 
 /// The commands on backups that need no server: `hearth backup --data-dir`, `--verify`, `hearth restore`.
 package enum BackupCommands {
     /// Reads a backup and everything in it, as a start of a server would.
     ///
-    /// Memory: the largest of its databases.
+    /// Memory: see `StateCheck`.
     package static func verify(_ file: String) -> CommandOutcome {
         do throws(BackupError) {
             return .done(try BackupContent.verify(file).description)
@@ -17,10 +18,14 @@ package enum BackupCommands {
         }
     }
 
-    /// Backs up a data folder that no server runs on.
-    package static func backUp(_ folder: String, to file: String) -> CommandOutcome {
+    /// Backs up a data folder that no server runs on; see `BackupFile.finish`.
+    package static func backUp(
+        _ folder: String,
+        to file: String,
+        isVerified: Bool
+    ) -> CommandOutcome {
         do throws(BackupError) {
-            return .done(try write(folder, to: file).description)
+            return .done(try write(folder, to: file, isVerified).description)
         } catch {
             return .failed("error: \(error)")
         }
@@ -40,11 +45,12 @@ package enum BackupCommands {
 
     private static func write(
         _ path: String,
-        to file: String
+        to file: String,
+        _ isVerified: Bool
     ) throws(BackupError) -> BackupSummary {
         let pieces: ArchivePieces
         do throws(LogError) { pieces = try archive(of: path) } catch { throw .log(error) }
-        return try write(pieces, to: file)
+        return try write(pieces, to: file, isVerified)
     }
 
     /// The state of a folder, which is read under its lock as a start would.
@@ -54,11 +60,11 @@ package enum BackupCommands {
         let folder = try DataFolder.open(storage)
         defer { folder.close() }
         let policy = EnginePolicy(databases: [], createsDatabases: false, defaultRules: .closed)
-        let recovery = try Recovery(folder, policy)
-        let position = recovery.report.position
-        try recovery.writer.close()
+        let state = try folder.recoverState(policy)
+        let position = state.report.position
+        try state.writer.close()
         return try ArchivePieces(
-            recovery.engine.snapshots(),
+            state.engine.snapshots(),
             at: position,
             time: Clock.now(),
             id: UInt64.random(in: 0...UInt64.max)
@@ -67,7 +73,8 @@ package enum BackupCommands {
 
     private static func write(
         _ pieces: ArchivePieces,
-        to path: String
+        to path: String,
+        _ isVerified: Bool
     ) throws(BackupError) -> BackupSummary {
         let file = try BackupFile(path)
         var pieces = pieces
@@ -80,7 +87,7 @@ package enum BackupCommands {
                 try file.write(UnsafeRawBufferPointer(bytes))
             }
         }
-        return try file.finish()
+        return try file.finish(isVerified: isVerified)
     }
 
     private static let pieceByteCount = 256 * 1024
@@ -112,7 +119,11 @@ package enum BackupCommands {
                 do throws(LogError) { try restore.abandon() } catch { throw .log(error) }
                 throw error
             }
-            do throws(LogError) { try restore.finish() } catch { throw .log(error) }
+            do throws(LogError) {
+                try restore.finish(readBackBy: StateChecker().take)
+            } catch {
+                throw .log(error)
+            }
         } catch {
             // Stays when something is in it: the next restore takes it away.
             rmdir(draft)

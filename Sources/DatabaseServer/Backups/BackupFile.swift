@@ -90,11 +90,17 @@ package final class BackupFile {
     }
 
     /// Makes the file durable, reads it again, and gives it its name.
-    package func finish() throws(BackupError) -> BackupSummary {
+    ///
+    /// Without `isVerified` only checksums are compared; with it everything is decoded, down to the
+    /// last node, as a restore would.
+    package func finish(isVerified: Bool = true) throws(BackupError) -> BackupSummary {
         if let error = reader.finish() { throw .archive(path: "what the server sent", error) }
         let written: String
         do throws(FileError) { written = try draft.sync() } catch { throw .file(error) }
-        let summary = try BackupFile.read(written, shownAs: path) { _ throws(BackupError) in }
+        let summary =
+            try isVerified
+            ? BackupContent.verify(written, shownAs: path)
+            : BackupFile.read(written, shownAs: path) { _ throws(BackupError) in }
         do throws(FileError) { try draft.commit() } catch { throw .file(error) }
         return summary
     }

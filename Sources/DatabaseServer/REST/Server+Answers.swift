@@ -307,7 +307,8 @@ extension Server {
 
     private func answerReadiness(_ exchange: HTTPExchange) {
         if isReady, !isStopping {
-            answer(exchange, RESTAnswer.text(200, "ready\n"))
+            let failed = failedCheckpoint == nil ? "" : "warning: the last checkpoint failed\n"
+            answer(exchange, RESTAnswer.text(200, "ready\n" + failed))
         } else {
             answer(exchange, RESTAnswer.text(503, isStopping ? "stopping\n" : "starting\n"))
         }

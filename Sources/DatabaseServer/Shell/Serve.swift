@@ -2,6 +2,7 @@ import DatabaseCore
 import Glibc
 import Logging
 import SecurityRules
+import StateRecovery
 import Tokens
 import Transport
 import WriteAheadLog
@@ -37,6 +38,9 @@ private struct ServerStart {
     private let imports: [ReadImport]
     private let notifySocket = NotifySocket.fromEnvironment()
 
+    /// Steps of a recovery between two words that it goes on.
+    private static let stepsPerWord = 1_024
+
     /// Everything that can fail before a socket is open: folder, secrets, rules, recovery.
     init(_ configuration: Configuration, _ log: Logger) throws {
         self.configuration = configuration
@@ -62,12 +66,18 @@ private struct ServerStart {
             )
             let folder = try DataFolder.open(FileLogStorage(path: path), options: options)
             self.folder = folder
-            let recovery = try Recovery(folder, policy) { [notifySocket] in
+            var stepCount = 0
+            let state = try folder.recoverState(policy) { [notifySocket] in
+                stepCount += 1
+                guard stepCount % ServerStart.stepsPerWord == 0 else { return }
                 notifySocket?.goesOn("Reading the log")
             }
-            for line in recovery.report.lines { log.notice("\(line)") }
-            engine = recovery.engine
-            writer = recovery.writer
+            for line in state.report.lines { log.notice("\(line)") }
+            for damage in state.report.damagedCheckpoints {
+                log.critical("\(damage.summary); the state comes from before it and the log")
+            }
+            engine = state.engine
+            writer = state.writer
             checkpointer = Checkpointer(folder)
         }
         accounts = AccountDesk(

@@ -56,7 +56,12 @@ extension Server {
     private func checkpointIfDue() {
         let grown = counts.commitBytes - checkpointedCommitBytes
         let due = max(Server.checkpointByteCount, lastCheckpointByteCount / 2)
-        if grown < due || isCheckpointing { return }
+        if isCheckpointing { return }
+        if let failed = failedCheckpoint {
+            if ContinuousClock.now < failed.nextTry { return }
+        } else if grown < due {
+            return
+        }
         writeCheckpoint()
     }
 
@@ -73,21 +78,35 @@ extension Server {
         }
     }
 
-    private func checkpointed(_ result: Result<CheckpointReceipt, LogError>) {
+    private func checkpointed(_ outcome: Checkpointer.Outcome) {
         isCheckpointing = false
-        switch result {
-        case .success(let receipt):
+        switch outcome {
+        case .success(let finished):
+            let receipt = finished.receipt
             counts.checkpoints += 1
+            failedCheckpoint = nil
             lastCheckpointByteCount = Int(receipt.info.byteCount)
             log.info(
                 "checkpoint written",
                 metadata: [
                     "position": "\(receipt.info.position)", "bytes": "\(receipt.info.byteCount)",
                     "droppedSegments": "\(receipt.droppedSegmentCount)",
+                    "readBack": "\(finished.readBackTime)",
                 ]
             )
         case .failure(let error):
-            log.error("a checkpoint failed; the log is whole and goes on: \(error)")
+            counts.failedCheckpoints += 1
+            failedCheckpoint = FailedCheckpoint(
+                nextTry: .now + FailedCheckpoint.pause,
+                reason: error.description,
+            )
+            log.critical(
+                """
+                a checkpoint failed and does not count; the log is whole, keeps everything since the \
+                one before, and grows until one succeeds; the next try is in \
+                \(FailedCheckpoint.pause): \(error)
+                """
+            )
         }
     }
 
@@ -175,4 +194,13 @@ extension Server {
             EventLoop.shared.stop()
         }
     }
+}
+
+/// Why the last checkpoint does not count, and when the next is tried.
+struct FailedCheckpoint {
+    /// Long enough that trying costs little, however large the state.
+    static let pause = Duration.seconds(60)
+
+    let nextTry: ContinuousClock.Instant
+    let reason: String
 }

@@ -13,7 +13,16 @@ extension Server {
         }
         counter("hearth_commits_total", "Commits handed to the log.", counts.commits)
         counter("hearth_commit_bytes_total", "Bytes of their payloads.", counts.commitBytes)
-        counter("hearth_checkpoints_total", "Checkpoints written.", counts.checkpoints)
+        counter(
+            "hearth_checkpoints_total",
+            "Checkpoints written and read back.",
+            counts.checkpoints
+        )
+        counter(
+            "hearth_checkpoint_failures_total",
+            "Checkpoints that could not be written or did not read back.",
+            counts.failedCheckpoints
+        )
         counter("hearth_http_requests_total", "HTTP requests taken.", counts.requests)
         counter("hearth_messages_total", "Wire protocol messages received.", counts.messages)
         counter(

@@ -87,6 +87,8 @@ final class Server {
     /// `counts.commitBytes` when the last checkpoint was begun.
     var checkpointedCommitBytes = 0
     var lastCheckpointByteCount = 0
+    /// nil while the last checkpoint counts.
+    var failedCheckpoint: FailedCheckpoint?
 
     /// Bytes of commits after which a checkpoint is due; with a large tree, half its size.
     static let checkpointByteCount = 32 << 20
@@ -330,6 +332,7 @@ struct ServerCounts {
     var commits = 0
     var commitBytes = 0
     var checkpoints = 0
+    var failedCheckpoints = 0
     var requests = 0
     var messages = 0
     var malformedMessages = 0

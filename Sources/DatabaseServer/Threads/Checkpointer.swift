@@ -1,13 +1,23 @@
 import DatabaseCore
+import StateRecovery
 import WriteAheadLog
 
-/// The checkpoint thread: writes snapshots to the disk while the loop goes on.
+/// A checkpoint that was written and read back.
+struct FinishedCheckpoint: Sendable {
+    let receipt: CheckpointReceipt
+    /// From the last byte written to the last one read back.
+    let readBackTime: Duration
+}
+
+/// The checkpoint thread: writes snapshots to the disk while the loop goes on, and reads them back.
 final class Checkpointer: Sendable {
+    typealias Outcome = Result<FinishedCheckpoint, LogError>
+
     private struct Job: Sendable {
         let snapshots: [DatabaseSnapshot]
         let position: LogPosition
         let heads: [LogHead]
-        let report: @Sendable (Result<CheckpointReceipt, LogError>) -> Void
+        let report: @Sendable (Outcome) -> Void
     }
 
     /// Bytes handed to the disk at a time.
@@ -34,7 +44,7 @@ final class Checkpointer: Sendable {
         _ snapshots: [DatabaseSnapshot],
         at position: LogPosition,
         heads: [LogHead],
-        _ report: @escaping @Sendable (Result<CheckpointReceipt, LogError>) -> Void,
+        _ report: @escaping @Sendable (Outcome) -> Void,
     ) {
         _ = mailbox.post(
             Job(snapshots: snapshots, position: position, heads: heads, report: report)
@@ -47,10 +57,7 @@ final class Checkpointer: Sendable {
         thread.join()
     }
 
-    private static func write(
-        _ job: Job,
-        to folder: DataFolder
-    ) -> Result<CheckpointReceipt, LogError> {
+    private static func write(_ job: Job, to folder: DataFolder) -> Outcome {
         do throws(LogError) {
             let writer = try folder.beginCheckpoint(at: job.position, heads: job.heads)
             do throws(LogError) {
@@ -61,7 +68,17 @@ final class Checkpointer: Sendable {
                     try write(&bytes, to: writer)
                 }
                 if !bytes.isEmpty { try write(&bytes, to: writer) }
-                return .success(try writer.commit(appendedThrough: job.position))
+                let written = ContinuousClock.now
+                let receipt = try writer.commit(
+                    appendedThrough: job.position,
+                    readBackBy: StateChecker().take,
+                )
+                return .success(
+                    FinishedCheckpoint(
+                        receipt: receipt,
+                        readBackTime: ContinuousClock.now - written,
+                    )
+                )
             } catch {
                 try writer.abandon()
                 throw error
