@@ -164,6 +164,38 @@ def test_a_full_disk_refuses_writes_and_service_resumes_by_itself(small_disk, tm
         assert server.get("/a.json?ns=demo").json == 3
 
 
+@pytest.fixture
+def small_checkpoints(tmp_path):
+    """A data folder whose checkpoints lie on a file system of 4 MiB; skipped where none can be mounted."""
+    folder = tmp_path / "data" / "checkpoints"
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_checkpoint_that_fails_is_told_costs_no_log_and_is_tried_again(small_checkpoints, tmp_path):
+    with Hearth(data=tmp_path / "data", log=tmp_path / "log") as server:
+        for number in range(4):
+            put = server.put(f"/big/{number}.json?ns=demo&print=silent", "x" * 9_000_000)
+            assert put.status == 204
+        server.await_log("a checkpoint failed and does not count")
+        server.await_log("No space left on device")
+        assert "warning" in server.get("/.health/ready").text
+        assert "\nhearth_checkpoint_failures_total 1\n" in server.get("/.metrics").text
+        assert list(small_checkpoints.iterdir()) == []
+        remount = ["mount", "-o", "remount,size=200m", str(small_checkpoints)]
+        subprocess.run(remount, check=True)
+        server.await_log("checkpoint written", timeout=60)
+        assert server.get("/.health/ready").text == "ready\n"
+        assert "\nhearth_checkpoints_total 1\n" in server.get("/.metrics").text
+        server.kill()
+        server.start()
+        assert set(server.get("/big.json?ns=demo&shallow=true").json) == set("0123")
+
+
 def test_a_folder_without_permission_is_refused(tmp_path):
     # Root may write everywhere, so the folder stands where nobody may make one.
     result = serve("--data-dir", Path("/proc/hearth-data"))

@@ -96,15 +96,12 @@ extension Server {
             )
         case .failure(let error):
             counts.failedCheckpoints += 1
-            failedCheckpoint = FailedCheckpoint(
-                nextTry: .now + FailedCheckpoint.pause,
-                reason: error.description,
-            )
+            let failed = FailedCheckpoint(after: failedCheckpoint)
+            failedCheckpoint = failed
             log.critical(
                 """
                 a checkpoint failed and does not count; the log is whole, keeps everything since the \
-                one before, and grows until one succeeds; the next try is in \
-                \(FailedCheckpoint.pause): \(error)
+                one before, and grows until one succeeds; the next try is in \(failed.pause): \(error)
                 """
             )
         }
@@ -196,11 +193,18 @@ extension Server {
     }
 }
 
-/// Why the last checkpoint does not count, and when the next is tried.
+/// That the last checkpoint does not count, and when the next is tried.
 struct FailedCheckpoint {
-    /// Long enough that trying costs little, however large the state.
-    static let pause = Duration.seconds(60)
+    private static let shortestPause = Duration.seconds(5)
+    /// Trying then costs little, however large the state.
+    private static let longestPause = Duration.seconds(320)
 
+    /// From the failure to the next try; doubles with each failure in a row.
+    let pause: Duration
     let nextTry: ContinuousClock.Instant
-    let reason: String
+
+    init(after last: FailedCheckpoint?) {
+        pause = last.map { min(2 * $0.pause, Self.longestPause) } ?? Self.shortestPause
+        nextTry = .now + pause
+    }
 }
