@@ -98,10 +98,12 @@ extension Server {
             counts.failedCheckpoints += 1
             let failed = FailedCheckpoint(after: failedCheckpoint)
             failedCheckpoint = failed
+            // What to do about a damaged folder does not help here: the folder is not.
+            let reason = if case .damage(let damage) = error { damage.summary } else { "\(error)" }
             log.critical(
                 """
                 a checkpoint failed and does not count; the log is whole, keeps everything since the \
-                one before, and grows until one succeeds; the next try is in \(failed.pause): \(error)
+                one before, and grows until one succeeds; the next try is in \(failed.pause): \(reason)
                 """
             )
         }
@@ -204,7 +206,7 @@ struct FailedCheckpoint {
     let nextTry: ContinuousClock.Instant
 
     init(after last: FailedCheckpoint?) {
-        pause = last.map { min(2 * $0.pause, Self.longestPause) } ?? Self.shortestPause
+        pause = last.map { min($0.pause * 2, Self.longestPause) } ?? Self.shortestPause
         nextTry = .now + pause
     }
 }
