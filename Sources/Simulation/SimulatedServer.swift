@@ -120,7 +120,10 @@ package final class SimulatedServer {
     /// Makes what is appended durable; the engine is to be told by `flushed`.
     ///
     /// - Throws: `LogError` when the power fails.
-    package func sync() throws(LogError) { try log.sync() }
+    package func sync() throws(LogError) {
+        try log.sync()
+        try log.seal()
+    }
 
     /// Prepares the next segment.
     ///

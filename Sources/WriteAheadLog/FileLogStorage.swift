@@ -29,7 +29,7 @@ package final class FileLogStorage: LogStorage {
             Glibc.open(full, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         }
         guard descriptor >= 0 else { throw .posix(.create, full) }
-        return PosixLogFile(descriptor: descriptor, path: full)
+        return PosixLogFile(descriptor: descriptor, in: self, path)
     }
 
     package func open(_ path: String) throws(LogError) -> (any LogFile)? {
@@ -41,7 +41,7 @@ package final class FileLogStorage: LogStorage {
         }
         if descriptor < 0, errno == ENOENT { return nil }
         guard descriptor >= 0 else { throw .posix(.open, full) }
-        return PosixLogFile(descriptor: descriptor, path: full)
+        return PosixLogFile(descriptor: descriptor, in: self, path)
     }
 
     package func list(_ path: String) throws(LogError) -> [String] {
@@ -118,7 +118,7 @@ package final class FileLogStorage: LogStorage {
         }
         guard mode == .own else { return FolderLock(descriptor: descriptor) }
         let lock = FolderLock(descriptor: descriptor)
-        let file = PosixLogFile(borrowing: descriptor, path: full)
+        let file = PosixLogFile(descriptor: descriptor, in: self, FolderLayout.lock, isOwner: false)
         try file.truncate(to: 0)
         try file.write(Array("\(getpid())\n".utf8), at: 0)
         return lock
@@ -137,7 +137,7 @@ package final class FileLogStorage: LogStorage {
         return Int32(String(decoding: digits, as: UTF8.self))
     }
 
-    private func fullPath(_ path: String) -> String {
+    fileprivate func fullPath(_ path: String) -> String {
         path.isEmpty ? self.path : "\(self.path)/\(path)"
     }
 }
@@ -148,18 +148,14 @@ package final class FileLogStorage: LogStorage {
 private final class PosixLogFile: LogFile {
     private var descriptor: Int32
     private let isOwner: Bool
-    private let path: String
+    private let storage: FileLogStorage
+    private var path: String
 
-    init(descriptor: Int32, path: String) {
+    init(descriptor: Int32, in storage: FileLogStorage, _ path: String, isOwner: Bool = true) {
         self.descriptor = descriptor
-        self.path = path
-        isOwner = true
-    }
-
-    init(borrowing descriptor: Int32, path: String) {
-        self.descriptor = descriptor
-        self.path = path
-        isOwner = false
+        self.isOwner = isOwner
+        self.storage = storage
+        self.path = storage.fullPath(path)
     }
 
     deinit {
@@ -214,6 +210,10 @@ private final class PosixLogFile: LogFile {
         guard retrying({ ftruncate(descriptor, off_t(byteCount)) }) == 0 else {
             throw .posix(.truncate, path)
         }
+    }
+
+    func isRenamed(to path: String) {
+        self.path = storage.fullPath(path)
     }
 
     func close() {

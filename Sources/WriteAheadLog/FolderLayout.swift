@@ -4,6 +4,7 @@
 ///     FORMAT                          version and id of the folder, see FormatFile
 ///     log/00000000000000000001.log    segment, named by the position of its first record
 ///     log/spare                       the next segment, preallocated, still nameless
+///     log/closed                      where the log ended when it was closed, see ClosedEnd
 ///     checkpoints/0000...0017/        checkpoint at position 17: `data`, `manifest`
 ///     checkpoints/0000...0042.partial being written, or left by a crash: removed at start
 ///     checkpoints/0000...0003.dropped on its way out, or left by a crash: removed at start
@@ -16,6 +17,8 @@ enum FolderLayout {
     static let formatDraft = "FORMAT.partial"
     static let log = "log"
     static let spare = "log/spare"
+    static let closed = "log/closed"
+    static let closedDraft = "log/closed.partial"
     static let checkpoints = "checkpoints"
     static let partialSuffix = ".partial"
     static let droppedSuffix = ".dropped"
@@ -50,7 +53,8 @@ enum FolderLayout {
         return UInt64(digits).map { LogPosition($0) }
     }
 
-    private static func digits(_ position: LogPosition) -> String {
+    /// A position as names carry it.
+    static func digits(_ position: LogPosition) -> String {
         let text = String(position.value)
         return String(repeating: "0", count: 20 - text.utf8.count) + text
     }
@@ -72,54 +76,28 @@ enum FormatFile {
     private static let title = "hearth data folder"
 
     static func text(id: UInt64) -> [UInt8] {
-        let body = "\(title)\nformat \(version)\nid \(hex(id, digits: 16))\n"
-        let checksum = Array(body.utf8).withUnsafeBytes { CRC32C.update(0, $0) }
-        return Array("\(body)crc32c \(hex(UInt64(checksum), digits: 8))\n".utf8)
+        let lines = [title, "format \(version)", "id \(CheckedText.hex(id, digits: 16))"]
+        return CheckedText.text(lines, salt: 0)
     }
 
     /// The id in a file's bytes.
     ///
     /// Throws: `damage`, or `unknownFormat` for an intact file of another version.
     static func id(in bytes: [UInt8]) throws(LogError) -> UInt64 {
-        let damage = LogError.damage(
-            LogDamage(file: FolderLayout.format, offset: 0, fault: .unreadableHeader)
-        )
-        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-        guard lines.count >= 3, lines.last?.isEmpty == true else { throw damage }
-        let checksumLine = lines[lines.count - 2]
-        let body = bytes[..<checksumLine.startIndex]
-        let checksum = Array(body).withUnsafeBytes { CRC32C.update(0, $0) }
-        guard checksumLine.elementsEqual("crc32c \(hex(UInt64(checksum), digits: 8))".utf8) else {
-            throw damage
-        }
-        guard lines[0].elementsEqual(title.utf8) else { throw damage }
-        guard let found = number(after: "format ", in: lines[1], radix: 10) else { throw damage }
-        guard found == UInt64(version) else {
-            throw .unknownFormat(
+        guard
+            let lines = try CheckedText.lines(
+                of: bytes,
+                salt: 0,
+                title: title,
+                version: version,
                 file: FolderLayout.format,
-                found: UInt32(clamping: found),
-                known: version,
-            )
+            ),
+            lines.count == 1,
+            let id = CheckedText.number(after: "id ", in: lines[0], radix: 16)
+        else {
+            let fault = LogDamage.Fault.unreadableHeader
+            throw .damage(LogDamage(file: FolderLayout.format, offset: 0, fault: fault))
         }
-        guard lines.count == 5 else { throw damage }
-        guard let id = number(after: "id ", in: lines[2], radix: 16) else { throw damage }
         return id
-    }
-
-    private static func number(
-        after word: String,
-        in line: ArraySlice<UInt8>,
-        radix: Int
-    ) -> UInt64? {
-        guard line.starts(with: word.utf8) else { return nil }
-        return UInt64(
-            String(decoding: line.dropFirst(word.utf8.count), as: UTF8.self),
-            radix: radix
-        )
-    }
-
-    private static func hex(_ value: UInt64, digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 }

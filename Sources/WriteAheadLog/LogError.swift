@@ -141,6 +141,9 @@ package struct LogDamage: Sendable, Equatable, CustomStringConvertible {
         case commitNumber(database: LogDatabaseName, expected: UInt64, found: UInt64)
         /// The log ends although a durable checkpoint proves that it went on.
         case endsEarly(last: LogPosition, known: LogPosition)
+        /// A segment is shorter than it was durably: its end is gone. `known` bytes belong there, or for
+        /// a log that was not closed at least as many.
+        case cutShort(byteCount: UInt64, known: UInt64)
         /// A chunk of a checkpoint does not match its checksum or its number.
         case chunk(index: UInt64)
         /// Bytes follow where a file should have ended.
@@ -204,6 +207,8 @@ extension LogDamage.Fault: CustomStringConvertible {
             "commit \(found) of database '\(database)' stands where commit \(expected) belongs"
         case .endsEarly(let last, let known):
             "the log ends at record \(last), but a checkpoint covers record \(known)"
+        case .cutShort(let byteCount, let known):
+            "its end is gone: it has \(byteCount) bytes where \(known) belong"
         case .chunk(let index): "chunk \(index) does not match its checksum"
         case .trailingBytes: "bytes follow its end"
         case .undecodable(let reason):

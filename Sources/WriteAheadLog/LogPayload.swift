@@ -29,7 +29,7 @@ package protocol PayloadPieces: Sendable {
 ///
 /// The bytes in the file are those of `RecordFormat.append`. Name and payload are written first, each
 /// piece as it is made, and the fixed part with the checksums last, so that one pass makes, sums up
-/// and writes them. Until then zeros stand at the record's start, with something behind them: what a
+/// and writes them. Until then zeros or a seal stand at the record's start, with something behind them: what a
 /// start finds there after a power cut is a torn record, as with a write that the disk did in that
 /// order. Memory: one piece.
 struct RecordInPieces {

@@ -32,10 +32,11 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
     package private(set) var lostCommits: [LostCommits] = []
     /// How many records `lostRecords` would name if it named all.
     package private(set) var lostRecordCount: UInt64 = 0
-    /// A torn end of commits that were never acknowledged; left out, as a start would.
+    /// A torn end, left out as a start would.
     package private(set) var torn: TornTail?
 
-    /// Whether every record that was ever acknowledged is in the new folder.
+    /// Whether every record that was ever acknowledged is in the new folder, but for what `torn` says of
+    /// its own.
     ///
     /// Damage of a file that an intact checkpoint covers loses nothing.
     package var isComplete: Bool {
@@ -229,7 +230,8 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
             "LOST: commits \($0.from) through \($0.through) of database '\($0.database)'"
         }
         if mayHaveLostEnd { lines.append("LOST: the end of the log; later commits are unknown") }
-        if isComplete { lines.append("nothing that was acknowledged is lost") }
+        let other = torn == nil ? "nothing" : "nothing else"
+        if isComplete { lines.append("\(other) that was acknowledged is lost") }
         return lines.joined(separator: "\n")
     }
 }

@@ -26,7 +26,8 @@ package protocol LogStorage: Sendable {
     /// Whether a folder of that name exists.
     func hasFolder(_ path: String) throws(LogError) -> Bool
 
-    /// Moves a file or folder to a new name, replacing a file there.
+    /// Moves a file or folder to a new name, replacing a file there. An open file goes on under its
+    /// new name once `LogFile.isRenamed` has said so.
     func rename(_ path: String, to newPath: String) throws(LogError)
 
     /// Removes a file, or a folder that is empty; nothing happens when it does not exist.
@@ -66,6 +67,9 @@ package protocol LogFile: AnyObject {
 
     /// Cuts the file to a length.
     func truncate(to byteCount: UInt64) throws(LogError)
+
+    /// Takes a new path relative to the data folder, so that failures name the file as it is called.
+    func isRenamed(to path: String)
 
     /// Gives the file back to the system; any later call is a bug.
     func close()

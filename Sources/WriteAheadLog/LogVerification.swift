@@ -10,6 +10,8 @@ package struct LogVerification: Sendable, CustomStringConvertible {
     package private(set) var recordCount: UInt64 = 0
     /// Finished checkpoints that are intact and were decoded to their last node.
     package private(set) var intactCheckpoints: [LogPosition] = []
+    /// The last record of a log that was closed in good order; nil after a crash, or while it runs.
+    package private(set) var closedAt: LogPosition?
 
     /// Whether a start would take the folder as it is, with either of its checkpoints.
     package var isSound: Bool { faultCount == 0 }
@@ -102,6 +104,9 @@ package struct LogVerification: Sendable, CustomStringConvertible {
             case .segmentBegan, .segmentEnded, .lostCommits: break
             }
         }
+        if let closed = walk.closed, closed.segment == walk.end?.segment {
+            closedAt = closed.position
+        }
         let last = LogPosition(walk.expected.value - 1)
         if last < newest, base?.position != newest {
             let file = segments.last.map { FolderLayout.segment($0) } ?? FolderLayout.log
@@ -121,6 +126,12 @@ package struct LogVerification: Sendable, CustomStringConvertible {
         lines += notes.map { "note: \($0)" }
         let checkpoints = intactCheckpoints.map(\.description).joined(separator: ", ")
         lines.append("\(recordCount) intact records; intact checkpoints at: [\(checkpoints)]")
+        let closing = closedAt.map { "the log was closed in good order at record \($0)" }
+        lines.append(
+            closing
+                ?? "the log was not closed in good order: what a crash tore of the last batch and what"
+                + " was damaged later cannot be told apart"
+        )
         lines.append(
             isSound
                 ? "no damage found"

@@ -65,7 +65,7 @@ struct HeadTable {
     }
 }
 
-/// The end of the last segment that a power cut left half written.
+/// The end of the last segment that a crash left half written.
 package struct TornTail: Sendable, Equatable, CustomStringConvertible {
     /// The segment, relative to the data folder.
     package let file: String
@@ -73,11 +73,14 @@ package struct TornTail: Sendable, Equatable, CustomStringConvertible {
     package let offset: UInt64
     /// Bytes behind that, up to the last one that is not zero.
     package let byteCount: UInt64
+    /// The first record that they may have held.
+    package let from: LogPosition
 
     /// The sentence for the server's log.
     package var description: String {
-        "\(file): the last write was torn; \(byteCount) bytes from byte \(offset) on"
-            + " were never acknowledged and are cut"
+        "\(file): the last batch is broken at byte \(offset); \(byteCount) bytes are cut. Record \(from)"
+            + " and any after it are lost: if a crash tore them, they were not durable yet; if something"
+            + " else damaged them, they may have been acknowledged"
     }
 }
 
@@ -120,6 +123,12 @@ struct LogWalk {
     private(set) var heads: HeadTable
     /// The position that belongs to the next record.
     private(set) var expected: LogPosition
+    /// Where the last segment ends; nil before the pass, or without a segment.
+    private(set) var end: LogEnd?
+    /// Where the log ended when it was closed in good order; nil when it was not.
+    private(set) var closed: ClosedEnd?
+    /// Whether the record met last is a seal.
+    private var isSealed = false
 
     /// Begins at what a checkpoint at `base` left; `LogPosition.start` and no heads without one.
     init(
@@ -161,6 +170,8 @@ struct LogWalk {
         for first in needed {
             try walk(first, isLast: first == needed.last, visitor)
         }
+        if needed.isEmpty { try readClosed(visitor) }
+        try missSegment(after: needed.last, visitor)
         if needed.isEmpty, base > .start {
             let reason = LogDamage.Fault.endsEarly(last: .start, known: base)
             return try fault(FolderLayout.log, 0, reason, visitor)
@@ -186,23 +197,100 @@ struct LogWalk {
         try visitor(.segmentBegan(first, file: path, byteCount: window.byteCount))
         let bytes = try window.bytes(at: 0, count: SegmentHeader.byteCount)
         let header = try SegmentHeader.read(bytes, file: path)
-        if let header, header != SegmentHeader(folderID: folderID, first: first) {
+        if let header, header.folderID != folderID || header.first != first {
             return try fault(path, 0, .foreign, visitor)
         }
         if header == nil { try fault(path, 0, .unreadableHeader, visitor) }
         try meet(first, path, 0, visitor)
         isInHole = header == nil
+        isSealed = false
+        let preallocated = header?.preallocatedByteCount ?? 0
+        let isShort =
+            isLast && window.byteCount < preallocated ? try isStillLast(first) : false
+        // Read after the file was measured: a server that closes the log meanwhile writes it first.
+        if isLast { try readClosed(visitor) }
+        let isClosed = closed?.segment == first
         let salt = checksumSalt(folderID: folderID, position: first)
         let reader = SegmentReader(window: window, salt: salt)
-        try walkRecords(reader, path, isLast, visitor)
+        let mayBeTorn = isLast && !isShort && !isClosed
+        let offset = try walkRecords(reader, path, mayBeTorn: mayBeTorn, visitor)
+        end = LogEnd(
+            segment: first,
+            offset: offset,
+            isSealed: isSealed,
+            preallocatedByteCount: preallocated,
+        )
+        if let closed, isClosed {
+            try checkEnd(offset, closed, path, visitor)
+        } else if isShort, !isSealed, !isInHole {
+            let reason = LogDamage.Fault.cutShort(
+                byteCount: window.byteCount,
+                known: preallocated,
+            )
+            try fault(path, offset, reason, visitor)
+        }
     }
 
+    // MARK: - The end of the log
+
+    /// Whether no later segment came to be while a server runs beside the pass.
+    private func isStillLast(_ first: LogPosition) throws(LogError) -> Bool {
+        try FolderLayout.segments(in: storage).last == first
+    }
+
+    private mutating func readClosed(_ visitor: Visitor) throws(LogError) {
+        do throws(LogError) {
+            closed = try ClosedEnd.read(storage, folderID: folderID)
+        } catch .damage(let damage) {
+            try fault(damage.file, damage.offset, damage.fault, visitor)
+        }
+    }
+
+    /// Compares the end of a closed log with what was written down when it was closed.
+    private mutating func checkEnd(
+        _ offset: UInt64,
+        _ closed: ClosedEnd,
+        _ path: String,
+        _ visitor: Visitor
+    ) throws(LogError) {
+        if offset == closed.byteCount, expected == closed.position.next { return }
+        if !isInHole {
+            let reason = LogDamage.Fault.cutShort(byteCount: offset, known: closed.byteCount)
+            try fault(path, offset, reason, visitor)
+        }
+        try loseThrough(closed.position, visitor)
+    }
+
+    /// A closed log whose last segment is gone.
+    private mutating func missSegment(
+        after last: LogPosition?,
+        _ visitor: Visitor
+    ) throws(LogError) {
+        guard let closed, closed.segment > last ?? .start else { return }
+        try fault(FolderLayout.segment(closed.segment), 0, .missing, visitor)
+        try loseThrough(closed.position, visitor)
+    }
+
+    /// Counts what is missing up to a known end.
+    private mutating func loseThrough(
+        _ position: LogPosition,
+        _ visitor: Visitor
+    ) throws(LogError) {
+        isInHole = false
+        guard position >= expected else { return }
+        try visitor(.lostRecords(from: expected, through: position))
+        expected = position.next
+    }
+
+    // MARK: - Records
+
+    /// Walks the records of a segment; returns where they end.
     private mutating func walkRecords(
         _ reader: SegmentReader,
         _ path: String,
-        _ isLast: Bool,
+        mayBeTorn: Bool,
         _ visitor: Visitor
-    ) throws(LogError) {
+    ) throws(LogError) -> UInt64 {
         var offset = UInt64(SegmentHeader.byteCount)
         while true {
             var found = LogDamage.Fault.recordHeader(expected: expected)
@@ -214,17 +302,26 @@ struct LogWalk {
             case .nothing: break
             case .broken(let reason): found = reason
             }
-            let rest = try reader.examine(from: offset, expected: expected, isLastSegment: isLast)
+            let rest = try reader.examine(from: offset, expected: expected, mayBeTorn: mayBeTorn)
             switch rest {
             case .empty:
-                return try visitor(.segmentEnded(file: path, end: offset))
+                try visitor(.segmentEnded(file: path, end: offset))
+                return offset
             case .torn(let byteCount):
-                try visitor(.torn(TornTail(file: path, offset: offset, byteCount: byteCount)))
-                return try visitor(.segmentEnded(file: path, end: offset))
+                let tail = TornTail(
+                    file: path,
+                    offset: offset,
+                    byteCount: byteCount,
+                    from: expected,
+                )
+                try visitor(.torn(tail))
+                try visitor(.segmentEnded(file: path, end: offset))
+                return offset
             case .damaged(let next):
                 try fault(path, offset, found, visitor)
                 guard let next else {
-                    return try visitor(.segmentEnded(file: path, end: offset))
+                    try visitor(.segmentEnded(file: path, end: offset))
+                    return offset
                 }
                 offset = next
             }
@@ -237,6 +334,7 @@ struct LogWalk {
         _ visitor: Visitor
     ) throws(LogError) {
         let header = view.header
+        isSealed = header.kind == .seal
         switch header.kind {
         case .seal:
             try meet(header.position.next, path, view.offset, visitor)

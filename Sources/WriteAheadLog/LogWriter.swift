@@ -38,32 +38,39 @@ package final class LogWriter {
     /// A preallocated file that becomes the next segment: its room is what keeps commits that were
     /// already decided when the disk ran full from failing.
     private var spare: (any LogFile)?
+    /// The end of a log that nothing was appended to since its start; nil when there is no segment.
+    private var settledEnd: ClosedEnd?
     private var failure: LogError?
     private let buffer = ByteBuffer(capacity: 256 * 1024)
 
     private struct OpenSegment {
         let file: any LogFile
+        let first: LogPosition
         let salt: UInt32
         /// Where the next record goes.
         var end: UInt64
+        /// Whether a seal stands there.
+        var isSealed = false
     }
 
     /// Memory that the batch buffer keeps between batches.
     private static let keptBufferByteCount = 4 * 1024 * 1024
 
-    /// Continues after `position`, up to which everything is durable.
+    /// Continues after `position`, up to which everything is durable; `end` says where that is.
     init(
         storage: any LogStorage,
         folderID: UInt64,
         options: LogOptions,
         position: LogPosition,
-        heads: HeadTable
+        heads: HeadTable,
+        end: ClosedEnd? = nil
     ) throws(LogError) {
         self.storage = storage
         self.folderID = folderID
         self.options = options
         self.position = position
         self.heads = heads
+        settledEnd = end
         durableThrough = position
         try storage.remove(FolderLayout.spare)
         try maintain()
@@ -115,6 +122,25 @@ package final class LogWriter {
         try stoppingOnFailure { () throws(LogError) in try syncSegment() }
     }
 
+    /// Writes behind the last record that all of them are durable, unless that stands there or is not so.
+    ///
+    /// To be called when no batch waits: a batch says by itself that those before it are durable, and
+    /// overwrites the seal. One small write and no sync: it survives the end of the process at once, and
+    /// a power cut as soon as the system has written it back. Behind a batch that fills its segment the
+    /// next segment, if its room is there, says the same.
+    package func seal() throws(LogError) {
+        try checkRunning()
+        guard let open = segment, !open.isSealed, durableThrough == position else { return }
+        guard open.end > UInt64(SegmentHeader.byteCount) else { return }
+        try stoppingOnFailure { () throws(LogError) in
+            if fits(0, in: open) {
+                try writeSeal(to: open)
+            } else if spare != nil {
+                _ = try turnSegment(open)
+            }
+        }
+    }
+
     /// Prepares the next segment and looks at the room left on the disk; returns the space state.
     ///
     /// To be called after a batch that used up the spare segment, and every second or so, so that
@@ -134,21 +160,31 @@ package final class LogWriter {
         return spaceState
     }
 
-    /// Ends the log in good order: seals and syncs it, and gives preallocated room back.
+    /// Ends the log in good order: seals and syncs it, says in `log/closed` where it ends, and gives
+    /// preallocated room back.
     ///
-    /// A sealed log shows damage even of its last record. Nothing may be called afterwards.
+    /// Any damage of such a log is noticed. Nothing may be called afterwards.
     package func close() throws(LogError) {
         try checkRunning()
         try stoppingOnFailure { () throws(LogError) in
-            if let open = segment {
-                buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
-                appendRecord(.seal, position: position, commit: 0, time: 0, salt: open.salt)
-                try finish(writing: buffer.bytes, to: open)
-            }
-            segment = nil
+            // First, for the file that says where the log ends needs room too.
             spare?.close()
             spare = nil
             try storage.remove(FolderLayout.spare)
+            if let open = segment {
+                try writeSeal(to: open)
+                try open.file.sync()
+                durableThrough = position
+                let byteCount = open.end + UInt64(RecordHeader.byteCount)
+                let end = ClosedEnd(segment: open.first, byteCount: byteCount, position: position)
+                try end.write(to: storage, folderID: folderID)
+                try open.file.truncate(to: byteCount)
+                try open.file.sync()
+                open.file.close()
+            } else {
+                try settledEnd?.write(to: storage, folderID: folderID)
+            }
+            segment = nil
         }
     }
 
@@ -265,6 +301,7 @@ package final class LogWriter {
             payloadByteCount: pieces.byteCount,
         )
         let run = RecordInPieces(header: header, name: name, salt: open.salt)
+        open.isSealed = false
         try run.write(pieces, to: open.file, at: open.end)
         open.end += UInt64(header.recordByteCount)
         segment = open
@@ -294,9 +331,18 @@ package final class LogWriter {
     /// Writes what the buffer holds.
     private func write(to open: inout OpenSegment) throws(LogError) {
         if buffer.count == 0 { return }
+        open.isSealed = false
         try open.file.write(buffer.bytes, at: open.end)
         open.end += UInt64(buffer.count)
         segment = open
+    }
+
+    /// Writes a seal behind the last record, where the next record goes.
+    private func writeSeal(to open: OpenSegment) throws(LogError) {
+        buffer.removeAll(keepingAtMost: Self.keptBufferByteCount)
+        appendRecord(.seal, position: position, commit: 0, time: 0, salt: open.salt)
+        try open.file.write(buffer.bytes, at: open.end)
+        segment?.isSealed = true
     }
 
     private func syncSegment() throws(LogError) {
@@ -309,26 +355,28 @@ package final class LogWriter {
     /// The segment that takes a batch of that many bytes: the current one, or a new one when the
     /// batch would not fit.
     private func segment(for byteCount: Int) throws(LogError) -> OpenSegment {
-        if let open = segment {
-            let isFresh = open.end == UInt64(SegmentHeader.byteCount)
-            let fits = open.end + UInt64(byteCount) <= UInt64(options.segmentByteCount)
-            if isFresh || fits { return open }
-            try finish(writing: UnsafeRawBufferPointer(start: nil, count: 0), to: open)
-        }
-        return try beginSegment()
+        guard let open = segment else { return try beginSegment() }
+        let isFresh = open.end == UInt64(SegmentHeader.byteCount)
+        return isFresh || fits(byteCount, in: open) ? open : try turnSegment(open)
     }
 
-    /// Ends a segment: cut to its length and durable, whatever the sync policy. Only the last
+    /// Whether there is room for so many bytes and a seal.
+    private func fits(_ byteCount: Int, in open: OpenSegment) -> Bool {
+        open.end + UInt64(byteCount + RecordHeader.byteCount) <= UInt64(options.segmentByteCount)
+    }
+
+    /// Ends a segment, durable whatever the sync policy, and begins the next one. Only the last
     /// segment of a log can therefore hold bytes that were never synced.
-    private func finish(
-        writing bytes: UnsafeRawBufferPointer,
-        to open: OpenSegment
-    ) throws(LogError) {
-        if !bytes.isEmpty { try open.file.write(bytes, at: open.end) }
-        try open.file.truncate(to: open.end + UInt64(bytes.count))
+    ///
+    /// The ended one is cut to its length once the next has its name: a last segment is never short
+    /// without a seal, so one that is has lost its end.
+    private func turnSegment(_ open: OpenSegment) throws(LogError) -> OpenSegment {
         try open.file.sync()
         durableThrough = position
+        let next = try beginSegment()
+        try open.file.truncate(to: open.end)
         open.file.close()
+        return next
     }
 
     /// Turns the spare file into the segment that begins after `position`: the header is durable
@@ -338,15 +386,31 @@ package final class LogWriter {
         guard let file = spare else {
             throw .disk(.outOfSpace("\(storage.path)/\(FolderLayout.spare)"))
         }
-        let header = SegmentHeader(folderID: folderID, first: position.next)
+        let header = SegmentHeader(
+            folderID: folderID,
+            first: position.next,
+            preallocatedByteCount: UInt64(options.segmentByteCount),
+        )
         let bytes = ByteBuffer(capacity: SegmentHeader.byteCount)
         header.append(to: bytes)
         try bytes.withBytes { bytes throws(LogError) in try file.write(bytes, at: 0) }
         try file.sync()
-        try storage.rename(FolderLayout.spare, to: FolderLayout.segment(header.first))
+        let path = FolderLayout.segment(header.first)
+        try storage.rename(FolderLayout.spare, to: path)
+        file.isRenamed(to: path)
         try storage.syncFolder(FolderLayout.log)
         spare = nil
-        let open = OpenSegment(file: file, salt: header.salt, end: UInt64(bytes.count))
+        if settledEnd != nil {
+            // The new name has taken it back already. Not synced: a file that is left says nothing.
+            settledEnd = nil
+            try storage.remove(FolderLayout.closed)
+        }
+        let open = OpenSegment(
+            file: file,
+            first: header.first,
+            salt: header.salt,
+            end: UInt64(bytes.count),
+        )
         segment = open
         return open
     }

@@ -2,7 +2,8 @@
 enum RecordKind: UInt8 {
     /// One commit of one database; takes the next position.
     case commit = 1
-    /// The last record of a log that was closed in good order; takes no position, carries nothing.
+    /// All records before it are durable; takes no position, carries nothing. It ends a log that was
+    /// closed or settled; until then the next batch overwrites it.
     case seal = 2
     /// Written by a salvage: positions up to this one are lost, and the database's next commit is
     /// the one after this record's. Takes the position of the last lost record.
@@ -177,8 +178,13 @@ enum RecordFormat {
 ///     12     4   byte count of this header, 64
 ///     16     8   id of the data folder
 ///     24     8   position of the first record
-///     32    28   zero
+///     32     8   bytes of the file before its first record; zero in segments of older servers
+///     40    20   zero
 ///     60     4   CRC-32C of bytes 0..<60
+///
+/// The file is that long durably before it has its name, and is cut to its length only when its end is
+/// proven otherwise: by a seal, by `log/closed` or by a later segment. A last segment that is shorter
+/// than that and has no such proof has lost its end.
 ///
 /// Any later version keeps the checksum in its place, so that an old reader can tell a newer file
 /// from a damaged one.
@@ -189,6 +195,8 @@ struct SegmentHeader: Equatable {
 
     var folderID: UInt64
     var first: LogPosition
+    /// Bytes of the file before its first record; 0 when an older server made it.
+    var preallocatedByteCount: UInt64 = 0
 
     var salt: UInt32 { checksumSalt(folderID: folderID, position: first) }
 
@@ -199,7 +207,8 @@ struct SegmentHeader: Equatable {
         buffer.append(UInt32(Self.byteCount))
         buffer.append(folderID)
         buffer.append(first.value)
-        buffer.appendZeros(28)
+        buffer.append(preallocatedByteCount)
+        buffer.appendZeros(20)
         buffer.append(CRC32C.update(0, buffer.bytes(from: start)))
     }
 
@@ -219,6 +228,7 @@ struct SegmentHeader: Equatable {
         return SegmentHeader(
             folderID: bytes.integer(UInt64.self, at: 16),
             first: LogPosition(bytes.integer(UInt64.self, at: 24)),
+            preallocatedByteCount: bytes.integer(UInt64.self, at: 32),
         )
     }
 }

@@ -117,9 +117,9 @@ extension DataFolder {
             chunk: options.readByteCount,
         )
         let segments = try FolderLayout.segments(in: storage)
-        let end = try readRecords(&walk, segments, reader, &report)
+        try readRecords(&walk, segments, reader, &report)
         try checkEnd(report.position, segments)
-        if let last = segments.last, let end { try settle(FolderLayout.segment(last), end: end) }
+        let end = try walk.end?.settle(at: report.position, in: storage, folderID: id)
         try setAside(report.damagedCheckpoints)
         let writer = try LogWriter(
             storage: storage,
@@ -127,6 +127,7 @@ extension DataFolder {
             options: options,
             position: report.position,
             heads: walk.heads,
+            end: end,
         )
         return RecoveredLog(writer: writer, report: report)
     }
@@ -169,27 +170,25 @@ extension DataFolder {
         throw .damage(LogDamage(file: file, offset: 0, fault: .endsEarly(last: end, known: known)))
     }
 
-    /// Gives all records after the base; returns where the last segment's records end.
+    /// Gives all records after the base.
     private func readRecords(
         _ walk: inout LogWalk,
         _ segments: [LogPosition],
         _ reader: RecoveryReader,
         _ report: inout RecoveryReport
-    ) throws(LogError) -> UInt64? {
+    ) throws(LogError) {
         let base = report.checkpoint?.position ?? .start
-        var end: UInt64?
         var torn: TornTail?
         var count: UInt64 = 0
         try walk.run(segments) { event throws(LogError) in
             switch event {
             case .fault(let damage): throw .damage(damage)
             case .torn(let tail): torn = tail
-            case .segmentEnded(_, let offset): end = offset
             case .skip(let view, let name, let file):
                 guard view.header.position >= base else { return }
                 let step = RecoveryStep.skip(name, commit: view.header.commit)
                 try step.give(to: reader, file, view.offset)
-            case .segmentBegan, .lostRecords, .lostCommits: break
+            case .segmentBegan, .segmentEnded, .lostRecords, .lostCommits: break
             case .commit(let view, let name, let file):
                 guard view.header.position > base else { return }
                 count += 1
@@ -200,17 +199,6 @@ extension DataFolder {
         report.torn = torn
         report.recordCount = count
         report.position = LogPosition(walk.expected.value - 1)
-        return end
-    }
-
-    /// Cuts the last segment after its records and makes it durable as it now stands: the next
-    /// segment's header will say so.
-    private func settle(_ path: String, end: UInt64) throws(LogError) {
-        guard let file = try storage.open(path) else { return }
-        if try file.byteCount() > end { try file.truncate(to: end) }
-        try file.sync()
-        file.close()
-        try storage.syncFolder(FolderLayout.log)
     }
 
     /// Renames checkpoints that could not be read, so that they are not among the two that are kept.

@@ -60,8 +60,8 @@ final class SegmentReader {
     enum Rest {
         /// Zeros, or nothing: the segment was written up to here.
         case empty
-        /// Bytes that were never known to be durable: the power failed during a write. The count is
-        /// up to the last byte that is not zero.
+        /// Bytes of the last batch, which nothing proves durable. The count is up to the last byte that
+        /// is not zero.
         case torn(byteCount: UInt64)
         /// The record expected here was durable once. `next` is where an intact record follows.
         case damaged(next: UInt64?)
@@ -111,14 +111,15 @@ final class SegmentReader {
     /// Judges what follows an offset at which `expected` does not stand, by looking for intact
     /// records at every multiple of 8 up to the end of the file.
     ///
-    /// In the last segment the record was durable exactly if a later intact one was written after
-    /// a sync that covered it; every other segment was synced whole before the next one began.
+    /// Where a write may be torn, in the last segment of a log that was not closed, the record was
+    /// durable exactly if a later intact one was written after a sync that covered it. Every other
+    /// segment was synced whole.
     /// Cost: one look at each 8 bytes; a record's checksums are computed only where its fixed bytes
     /// make sense.
     func examine(
         from offset: UInt64,
         expected: LogPosition,
-        isLastSegment: Bool
+        mayBeTorn: Bool
     ) throws(LogError) -> Rest {
         var place = offset
         var next: UInt64?
@@ -133,7 +134,7 @@ final class SegmentReader {
                 case .record(let view) = try read(at: place, expected: expected)
             {
                 next = next ?? place
-                if !isLastSegment || view.header.durableThrough >= expected {
+                if !mayBeTorn || view.header.durableThrough >= expected {
                     return .damaged(next: next)
                 }
                 place = view.end
@@ -143,7 +144,7 @@ final class SegmentReader {
             }
         }
         if usedEnd == offset { return .empty }
-        if !isLastSegment { return .damaged(next: nil) }
+        if !mayBeTorn { return .damaged(next: nil) }
         return .torn(byteCount: min(usedEnd, window.byteCount) - offset)
     }
 

@@ -191,7 +191,7 @@ package final class SimulatedLogStorage: LogStorage {
 private final class SimulatedLogFile: LogFile {
     private let storage: SimulatedLogStorage
     private let id: Int
-    private let path: String
+    private var path: String
     private let life: Int
 
     init(storage: SimulatedLogStorage, id: Int, path: String, life: Int) {
@@ -243,6 +243,10 @@ private final class SimulatedLogFile: LogFile {
         try storage.withDisk(life: life, path) { disk throws(LogError) in
             try disk.truncate(to: Int(byteCount), id, path)
         }
+    }
+
+    func isRenamed(to path: String) {
+        self.path = path
     }
 
     func close() {}

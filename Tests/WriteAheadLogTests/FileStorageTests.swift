@@ -133,6 +133,6 @@ struct FileStorageTests {
         let again = try openLog(folder.storage)
         #expect(again.entries == entries([10]))
         #expect(again.report.torn?.offset == 136)
-        #expect(try Data(contentsOf: URL(filePath: path)).count == 136)
+        #expect(try Data(contentsOf: URL(filePath: path)).count == 136 + sealByteCount)
     }
 }

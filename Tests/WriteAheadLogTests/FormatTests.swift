@@ -40,7 +40,17 @@ private struct FormatSpec: Decodable {
     struct SegmentHeader: Decodable {
         let folderID: String
         let first: UInt64
+        /// Missing in headers of older servers.
+        let preallocatedByteCount: UInt64?
         let bytes: String
+    }
+
+    struct ClosedEnd: Decodable {
+        let folderID: String
+        let segment: UInt64
+        let byteCount: UInt64
+        let position: UInt64
+        let text: String
     }
 
     struct Chunk: Decodable {
@@ -71,6 +81,7 @@ private struct FormatSpec: Decodable {
 
     let records: [Record]
     let segmentHeaders: [SegmentHeader]
+    let closedEnds: [ClosedEnd]
     let chunks: [Chunk]
     let manifests: [Manifest]
     let formatFiles: [FormatFile]
@@ -152,11 +163,42 @@ struct FormatTests {
     @Test("a segment header has exactly the drawn bytes and reads back")
     func segmentHeaders() throws {
         for spec in try FormatSpec.load().segmentHeaders {
-            let header = SegmentHeader(folderID: id(spec.folderID), first: LogPosition(spec.first))
+            let header = SegmentHeader(
+                folderID: id(spec.folderID),
+                first: LogPosition(spec.first),
+                preallocatedByteCount: spec.preallocatedByteCount ?? 0,
+            )
             let buffer = ByteBuffer()
             header.append(to: buffer)
             #expect(Array(buffer.bytes) == bytes(spec.bytes))
             #expect(try SegmentHeader.read(buffer.bytes, file: "x") == header)
+        }
+    }
+
+    @Test("the end of a closed log has exactly the drawn text, and no other text is one")
+    func closedEnds() throws {
+        for spec in try FormatSpec.load().closedEnds {
+            let end = ClosedEnd(
+                segment: LogPosition(spec.segment),
+                byteCount: spec.byteCount,
+                position: LogPosition(spec.position),
+            )
+            let text = Array(spec.text.utf8)
+            #expect(end.text(folderID: id(spec.folderID)) == text)
+            func read(_ text: [UInt8], _ folderID: UInt64) throws -> ClosedEnd? {
+                let storage = try SimulatedLogStorage.holding(["log/closed": text])
+                return try ClosedEnd.read(storage, folderID: folderID)
+            }
+            #expect(try read(text, id(spec.folderID)) == end)
+            #expect(throws: LogError.self) { try read(text, id(spec.folderID) ^ 1) }
+            for place in text.indices {
+                var changed = text
+                changed[place] ^= 1
+                #expect(throws: LogError.self) { try read(changed, id(spec.folderID)) }
+                #expect(throws: LogError.self) {
+                    try read(Array(text[..<place]), id(spec.folderID))
+                }
+            }
         }
     }
 

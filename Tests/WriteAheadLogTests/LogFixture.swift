@@ -188,3 +188,6 @@ extension SimulatedLogStorage {
 }
 
 let segmentNames = (1...9).map { "log/0000000000000000000\($0).log" }
+
+/// Bytes of a seal.
+let sealByteCount = 48

@@ -124,7 +124,7 @@ struct LogToolsTests {
         let second = 64 + 152
         files[segmentNames[0]]?[second + 100] ^= 1  // the content of record 2
         files[segmentNames[0]]?[second + 152 + 9] ^= 1  // the header of record 3
-        files[segmentNames[6]] = nil  // records 7 and 8: nothing tells of the newest segment
+        files[segmentNames[6]] = nil  // records 7 and 8
         let damaged = try SimulatedLogStorage.holding(files)
         #expect(throws: LogError.self) { try openLog(damaged) }
         let target = SimulatedLogStorage(seed: 67)
@@ -134,10 +134,16 @@ struct LogToolsTests {
         #expect(salvage.lostRecordCount == 2)
         let lostCommits = salvage.lostCommits.map { "\($0.database) \($0.from)-\($0.through)" }
         #expect(lostCommits == ["b 1-1", "a 2-2"])
-        // One hole is one fault: what follows an unreadable record is found by looking for it.
+        // One hole is one fault: what follows an unreadable record is found by looking for it. That the
+        // newest segment is gone shows in the one before: it was cut to its length, and has no seal.
+        let size = UInt64(files[segmentNames[5]]?.count ?? 0)
         #expect(
-            salvage.faults.map(\.fault) == [.recordBody(position: LogPosition(2), commit: 2)]
+            salvage.faults.map(\.fault) == [
+                .recordBody(position: LogPosition(2), commit: 2),
+                .cutShort(byteCount: size, known: 1024),
+            ]
         )
+        #expect(salvage.mayHaveLostEnd)
         #expect(!salvage.isComplete)
         #expect(salvage.description.contains("LOST: records 2 through 3"))
         let copy = try openLog(target)

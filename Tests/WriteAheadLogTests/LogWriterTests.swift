@@ -139,7 +139,7 @@ struct LogWriterTests {
             try append(entries([1], after: 1), to: log.writer)
         }
         let text = failure?.description ?? ""
-        #expect(text.contains("log/spare") || text.contains(segmentNames[0]))
+        #expect(text.contains(segmentNames[0]))
         #expect(text.contains("Input/output error"))
     }
 

@@ -48,7 +48,8 @@ private struct History {
     private mutating func live() throws(LogError) {
         let log = try open()
         for _ in 0..<random.next(below: 12) {
-            switch random.next(below: 8) {
+            switch random.next(below: 9) {
+            case 8: try log.writer.seal()
             case 0:
                 try log.writer.sync()
                 acknowledged = Int(log.writer.durableThrough.value)

@@ -114,6 +114,8 @@ final class CommitWriter: Sendable {
         do throws(LogError) {
             while mailbox.takeAll(&messages) {
                 let isMaintenanceDue = try handle(messages, log, reports)
+                // A batch that waits already says what is durable before it.
+                if mailbox.count == 0 { try log.seal() }
                 if isMaintenanceDue || !log.hasSpare { try log.maintain() }
                 // Only what is new: each report wakes the loop.
                 if log.spaceState != reportedSpace {
