@@ -32,6 +32,9 @@ package struct CommitRecord: Sendable {
     /// already.
     package var pieces: CommitPieces? { contents.pieces }
 
+    /// Bytes that a record of the log has beside the payload, at most: 48, the database's name, padding.
+    static let overheadByteCount = 120
+
     /// Bytes of the payload.
     package var payloadByteCount: Int { contents.byteCount }
 }

@@ -26,6 +26,11 @@ struct Write {
         return Requester(identity, request.map { .request($0) } ?? .ended, operation)
     }
 
+    /// Whether nothing it writes is anything but null.
+    var onlyRemoves: Bool {
+        entries.allSatisfy { $0.draft.node.isAbsent && $0.draft.serverValues.isEmpty }
+    }
+
     static func put(
         _ target: WriteTarget,
         _ draft: Draft,

@@ -145,17 +145,26 @@ extension DatabaseEngine {
 
     // MARK: - Writes
 
-    /// A write, unless there is no room for its commit.
+    /// A write, unless there is no room for its commit. On a disk that is low a few removals have room.
     func perform(
         _ write: Write,
         _ database: Database,
         _ now: Timestamp,
         _ effects: inout [Effect]
     ) -> WriteOutcome {
-        if let refusal = logCondition.refusal { return .refused(refusal) }
+        let isRemoval =
+            logCondition == .diskLow && write.onlyRemoves
+            && removalByteCount < Limits.removalByteCount
+        if !isRemoval, let refusal = logCondition.refusal { return .refused(refusal) }
         let before = database.number
+        let firstEffect = effects.count
         let outcome = database.write(write, now: now, &effects)
         if database.number != before { counts.commits += 1 }
+        if isRemoval {
+            for case .append(let commit) in effects[firstEffect...] {
+                removalByteCount += CommitRecord.overheadByteCount + commit.payloadByteCount
+            }
+        }
         if case .denied = outcome { counts.refusedWrites += 1 }
         database.profile(write, outcome, &effects)
         return outcome
@@ -318,7 +327,7 @@ extension LogCondition {
     var refusal: RequestRefusal? {
         switch self {
         case .ready: nil
-        case .diskFull: .noSpace
+        case .diskLow, .diskFull: .noSpace
         case .behind: .logBehind
         }
     }

@@ -28,6 +28,8 @@ package final class DatabaseEngine {
     var portions: ArraySlice<Portion> = []
     /// Whether the log can take new commits.
     var logCondition = LogCondition.ready
+    /// Bytes of the removals that were taken while the disk was low.
+    var removalByteCount = 0
     package internal(set) var counts = EngineCounts()
     private var lastInquiry: UInt64 = 0
     private var lastListen: UInt64 = 0
@@ -72,6 +74,7 @@ package final class DatabaseEngine {
             if let database = databases[id] { replaceRules(of: database, rules, now, &effects) }
         case .log(let condition):
             logCondition = condition
+            if condition == .ready { removalByteCount = 0 }
         case .profile(let id, let isOn):
             databases[id]?.isProfiled = isOn
         case .tick:

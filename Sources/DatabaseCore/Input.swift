@@ -41,7 +41,10 @@ package enum Input: Sendable {
 /// Whether the log can take new commits; while it cannot, writes are refused before they become one.
 package enum LogCondition: Sendable, Equatable {
     case ready
-    /// The disk is below its reserve.
+    /// The disk is below its reserve, and the next segment of the log has its room: writes that only
+    /// remove data are taken, up to `Limits.removalByteCount`.
+    case diskLow
+    /// The next segment of the log has no room.
     case diskFull
     /// Too many commits wait for the disk.
     case behind

@@ -35,6 +35,9 @@ package enum Limits {
     package static let messagesAtOnce = 16
     /// On-disconnect writes of one session.
     package static let onDisconnectWrites = 1_000
+    /// Bytes of the commits that only remove data and are taken while the disk is below its reserve, until there is
+    /// room again: a quarter of a segment of the log, whose room is taken beforehand.
+    package static let removalByteCount = 16 * 1024 * 1024
     /// Bytes of the on-disconnect writes of one session, as the log keeps them: they become one commit.
     package static let onDisconnectByteCount = 64 * 1024 * 1024
     /// The same of all sessions of one database: they stand in the head of its checkpoint, whose length has

@@ -62,7 +62,7 @@ package final class FileDraft {
     /// Makes what was written durable, still under the draft's name, and returns that name: for
     /// whoever wants to read it again before it counts.
     package func sync() throws(FileError) -> String {
-        guard fsync(descriptor) == 0 else { throw failure("sync") }
+        guard retrying({ fsync(descriptor) }) == 0 else { throw failure("sync") }
         return partial
     }
 
@@ -90,12 +90,13 @@ package final class FileDraft {
         _ permissions: mode_t
     ) throws(FileError) -> Int32? {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = open(path, flags, permissions)
+        let descriptor = retrying { open(path, flags, permissions) }
         guard descriptor >= 0 else {
             guard errno == EEXIST else { throw .system(call: "create", path: path, code: errno) }
             return nil
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, isNamed(descriptor, path) else {
+        let isLocked = retrying { flock(descriptor, LOCK_EX | LOCK_NB) } == 0
+        guard isLocked, isNamed(descriptor, path) else {
             close(descriptor)
             return nil
         }
@@ -112,10 +113,12 @@ package final class FileDraft {
         var descriptor: Int32 = -1
         defer { if descriptor >= 0 { close(descriptor) } }
         if status.st_mode & S_IFMT == S_IFREG {
-            descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            descriptor = retrying {
+                open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            }
             // A file that we may not even read is none of ours.
             if descriptor >= 0 {
-                guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                guard retrying({ flock(descriptor, LOCK_EX | LOCK_NB) }) == 0 else {
                     throw .system(call: "lock", path: path, code: errno)
                 }
                 guard isNamed(descriptor, path) else { return }

@@ -9,7 +9,7 @@ package enum InputFile {
         guard path != "-" else {
             return try readAll(STDIN_FILENO, "standard input", byteLimit: byteLimit)
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = retrying { open(path, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw .system(call: "open", path: path, code: errno) }
         defer { close(descriptor) }
         return try readAll(descriptor, path, byteLimit: byteLimit)
@@ -23,8 +23,7 @@ package enum InputFile {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
+            let count = retrying { Glibc.read(descriptor, &chunk, chunk.count) }
             if count < 0, errno == EISDIR { throw .isFolder(path: name) }
             guard count >= 0 else { throw .system(call: "read", path: name, code: errno) }
             guard count > 0 else { return bytes }

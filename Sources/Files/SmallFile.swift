@@ -12,7 +12,7 @@ package enum SmallFile {
 
     /// Reads the regular file at `path`, at most `byteLimit` bytes of it.
     package static func read(_ path: String, byteLimit: Int) throws(FileError) -> Content {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = retrying { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw .system(call: "open", path: path, code: errno) }
         defer { close(descriptor) }
         var status = stat()
@@ -23,8 +23,7 @@ package enum SmallFile {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
+            let count = retrying { Glibc.read(descriptor, &chunk, chunk.count) }
             guard count >= 0 else { throw .system(call: "read", path: path, code: errno) }
             guard count > 0 else { break }
             bytes += chunk[..<count]
@@ -50,13 +49,14 @@ package enum SmallFile {
         _ bytes: [UInt8],
     ) throws(FileError) -> Bool {
         let draft = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max)).draft"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        let descriptor = retrying { open(draft, flags, 0o600) }
         guard descriptor >= 0 else { throw .system(call: "create", path: draft, code: errno) }
         defer { unlink(draft) }
         do {
             defer { close(descriptor) }
             try writeAll(bytes, to: descriptor, path: draft)
-            guard fsync(descriptor) == 0 else {
+            guard retrying({ fsync(descriptor) }) == 0 else {
                 throw FileError.system(call: "sync", path: draft, code: errno)
             }
         }
@@ -87,10 +87,10 @@ package enum SmallFile {
     /// Makes the names in the folder of the file at `path` durable.
     package static func syncFolder(of path: String) throws(FileError) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = retrying { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw .system(call: "open", path: folder, code: errno) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else {
+        guard retrying({ fsync(descriptor) }) == 0 else {
             throw .system(call: "sync", path: folder, code: errno)
         }
     }

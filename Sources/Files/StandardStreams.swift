@@ -10,7 +10,7 @@ package enum StandardStreams {
         let path = "/dev/null"
         while true {
             // Not closed in children: these numbers are theirs too.
-            let descriptor = open(path, O_RDWR)
+            let descriptor = retrying { open(path, O_RDWR) }
             guard descriptor >= 0 else { throw .system(call: "open", path: path, code: errno) }
             guard descriptor <= STDERR_FILENO else {
                 close(descriptor)

@@ -12,8 +12,11 @@ package enum AppendOutcome: Sendable, Equatable {
 package enum SpaceState: Sendable, Equatable {
     /// Write on.
     case ok
-    /// Refuse writes before they become commits; commits already decided still fit.
+    /// Refuse writes before they become commits; commits already decided, and small ones that remove data,
+    /// still fit: the next segment has its room.
     case low
+    /// Refuse all writes: the next segment has no room.
+    case full
 }
 
 /// Appends to the log of one data folder.
@@ -155,7 +158,7 @@ package final class LogWriter {
             let free = try storage.freeByteCount()
             let limit =
                 spaceState == .ok ? options.reserveByteCount : options.resumeByteCount
-            spaceState = spare != nil && free >= limit ? .ok : .low
+            spaceState = spare == nil ? .full : free >= limit ? .ok : .low
         }
         return spaceState
     }

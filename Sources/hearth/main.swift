@@ -10,8 +10,8 @@ do throws(FileError) {
     exit(1)
 }
 // A file that may not grow any more (ulimit -f) is an error to be told. Caught and not ignored: programs that we
-// start would inherit the latter.
-signal(SIGXFSZ) { _ in }
+// start would inherit the latter. Sendable, since the signal comes on the thread that writes, not on this one.
+signal(SIGXFSZ) { @Sendable _ in }
 
 // Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 do {

@@ -33,6 +33,39 @@ struct EngineLimitTests {
         #expect(pushed.count == 1)
     }
 
+    @Test("a disk that is low takes removals up to their limit, and again after there was room")
+    func removalLimit() throws {
+        let driver = EngineDriver()
+        // Long paths, so that few records fill the limit.
+        let folder = String(repeating: "/" + String(repeating: "k", count: 700), count: 31)
+        for index in 0..<900 { try driver.put("\(folder)/\(index)", Node(true)) }
+        func remove(_ index: Int) throws -> Int? {
+            let effects = try driver.put("\(folder)/\(index)", .absent)
+            for case .append(let commit) in effects { return commit.payloadByteCount }
+            return nil
+        }
+        driver.step(.log(.diskLow))
+        var byteCount = 0
+        var index = 0
+        while let removed = try remove(index) {
+            byteCount += removed
+            index += 1
+        }
+        let limit = DatabaseCore.Limits.removalByteCount
+        #expect((limit - 200 * index...limit + 25_000).contains(byteCount))
+        #expect(index < 850, "the limit was met")
+        // The same as before, since nothing was removed.
+        #expect(try remove(index) == nil)
+        driver.step(.log(.behind))
+        driver.step(.log(.diskLow))
+        #expect(try remove(index) == nil, "only room begins anew")
+        driver.step(.log(.ready))
+        driver.step(.log(.diskLow))
+        #expect(try remove(index) != nil)
+        driver.step(.log(.diskFull))
+        #expect(try remove(index + 1) == nil)
+    }
+
     @Test("a listen registered twice is one listen")
     func listenTwice() throws {
         let driver = EngineDriver()

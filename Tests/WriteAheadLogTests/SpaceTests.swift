@@ -63,7 +63,7 @@ struct SpaceTests {
         try append(entries([5000], after: 1), to: again.writer)
     }
 
-    @Test("a start on a full disk reads everything, reports low, and resumes when there is room")
+    @Test("a start on a full disk reads everything, says so, and resumes when there is room")
     func startOnFullDisk() throws {
         let storage = SimulatedLogStorage(seed: 43)
         let log = try openLog(storage, Self.options)
@@ -73,8 +73,8 @@ struct SpaceTests {
         storage.setCapacity(Self.capacity(free: 10, storage))
         let again = try openLog(storage, Self.options)
         #expect(again.entries.count == 2)
-        #expect(again.writer.spaceState == .low)
-        #expect(try again.writer.maintain() == .low)
+        #expect(again.writer.spaceState == .full)
+        #expect(try again.writer.maintain() == .full)
         storage.setCapacity(1 << 20)
         #expect(try again.writer.maintain() == .ok)
         #expect(try append(entries([100], after: 2), to: again.writer) == LogPosition(3))

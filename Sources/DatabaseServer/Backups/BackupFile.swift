@@ -115,7 +115,7 @@ package final class BackupFile {
         _ body: (ArchiveReader.Event) throws(BackupError) -> Void
     ) throws(BackupError) -> BackupSummary {
         let name = name ?? path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = retrying { open(path, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else {
             throw .file(.system(call: "open", path: name, code: errno))
         }

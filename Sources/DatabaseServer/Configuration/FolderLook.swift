@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// What can be seen of a data folder from outside: nothing is opened for writing, locked or made.
@@ -94,7 +95,7 @@ struct FolderLook: Equatable {
 
     /// The text of a file of the system, whose length is not known before.
     private static func text(of path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = retrying { open(path, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

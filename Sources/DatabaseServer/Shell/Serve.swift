@@ -7,9 +7,13 @@ import Tokens
 import Transport
 import WriteAheadLog
 
+/// The exit code of a server that stops since its log failed: the system's EX_IOERR.
+let failedLogExitCode: Int32 = 74
+
 /// Runs a server until it is told to stop; owns the calling thread, the process's main one.
 ///
-/// - Returns: the exit code: 0 after a clean stop, 1 when it could not start or had to stop.
+/// - Returns: the exit code: 0 after a clean stop, 1 when it could not start. A server whose log fails ends the
+///   process with `failedLogExitCode`.
 package func serve(_ configuration: Configuration) -> Int32 {
     let log = StandardErrorLog.logger(configuration)
     do {
@@ -163,7 +167,7 @@ private struct ServerStart {
             failed: { error in
                 // Memory and disk may disagree from here on: nothing more may leave this process.
                 log.critical("the log failed, so the server stops: \(error)")
-                _exit(1)
+                _exit(failedLogExitCode)
             },
         )
     }

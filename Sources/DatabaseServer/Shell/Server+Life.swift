@@ -32,15 +32,24 @@ extension Server {
             isLogBehind = false
         }
         let condition: LogCondition =
-            isSpaceLow ? .diskFull : isLogBehind ? .behind : .ready
+            switch space {
+            case .full: .diskFull
+            case .low: isLogBehind ? .behind : .diskLow
+            case .ok: isLogBehind ? .behind : .ready
+            }
         if condition == logCondition { return }
         logCondition = condition
         step(.log(condition))
         switch condition {
-        case .diskFull:
+        case .diskLow:
             log.critical(
-                "the disk is nearly full: writes are refused until there is room; reads go on"
+                """
+                the disk is nearly full: writes are refused until there is room, but for some that only \
+                remove data; reads go on
+                """
             )
+        case .diskFull:
+            log.critical("the disk is full: writes are refused until there is room; reads go on")
         case .behind: log.warning("the disk cannot keep up: writes are refused for now")
         case .ready: log.notice("writes are taken again")
         }
@@ -48,7 +57,7 @@ extension Server {
 
     /// What the log thread says about the room on the disk.
     func spaceChanged(_ state: SpaceState) {
-        isSpaceLow = state == .low
+        space = state
         watchLog()
     }
 
@@ -60,7 +69,10 @@ extension Server {
         if let failed = failedCheckpoint {
             if ContinuousClock.now < failed.nextTry { return }
         } else if grown < due {
-            return
+            // What is removed while the disk is low makes room only with the segments that a checkpoint drops.
+            let mayMakeRoom = space != .ok && ContinuousClock.now >= nextTightCheckpoint
+            guard mayMakeRoom, grown > 0 else { return }
+            nextTightCheckpoint = .now + Server.tightCheckpointPause
         }
         writeCheckpoint()
     }

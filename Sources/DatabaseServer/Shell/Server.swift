@@ -5,6 +5,7 @@ import Logging
 import SecurityRules
 import Transport
 import WireProtocol
+import WriteAheadLog
 
 /// The shell around the engine: takes what sockets bring to `step`, and does what it answers.
 ///
@@ -80,7 +81,9 @@ final class Server {
     /// Memory for the effects of the next step.
     private var spareEffects: [Effect] = []
 
-    var isSpaceLow = false
+    var space = SpaceState.ok
+    /// When the next checkpoint may be begun only to make room.
+    var nextTightCheckpoint = ContinuousClock.now
     var isLogBehind = false
     var logCondition = LogCondition.ready
     var isCheckpointing = false
@@ -92,6 +95,8 @@ final class Server {
 
     /// Bytes of commits after which a checkpoint is due; with a large tree, half its size.
     static let checkpointByteCount = 32 << 20
+    /// Between two checkpoints that are begun only to make room.
+    static let tightCheckpointPause = Duration.seconds(30)
 
     /// Bytes of large messages that one session may park: four of the greatest size.
     static let parkedByteCount = 64 << 20
