@@ -104,6 +104,21 @@ extension DatabaseEngine {
             let session = streamSession(connection, database, as: standing)
             guard let refusal = stream(asked, session, id, asker, now, &effects) else { return }
             database.emit(.respond(id, refusal), &effects)
+        case .foresee(let target, let isUpdate):
+            let requester = Requester(standing.identity, .request(id), isUpdate ? .update : .set)
+            let isRefused = database.foreseesRefusal(
+                of: target,
+                isUpdate: isUpdate,
+                by: requester,
+                now: now,
+                &effects
+            )
+            if isRefused {
+                counts.refusedWrites += 1
+                database.emit(.respond(id, .permissionDenied), &effects)
+            } else {
+                effects.append(.respond(id, .done))
+            }
         case .put, .push, .merge:
             write(request, id, as: standing, database, now, &effects)
         case .simulate(let simulation):
@@ -143,7 +158,8 @@ extension DatabaseEngine {
     private func database(for request: Request) -> Database? {
         let id = request.database
         switch request.operation {
-        case .get, .getRules, .putRules(nil, _), .getRulesHistory, .getSettings, .shadow, .simulate,
+        case .get, .foresee, .getRules, .putRules(nil, _), .getRulesHistory, .getSettings, .shadow,
+            .simulate,
             .inspect, .setInspection, .coverage:
             return databases[id] ?? (policy.createsDatabases ? makeDatabase(id) : nil)
         default:
@@ -242,7 +258,8 @@ extension DatabaseEngine {
         case .databases: .databases(existing)
         case .status: .status(summaries())
         case .simulate, .labelRulesets: preconditionFailure("these may be worked out elsewhere")
-        case .get, .stream, .put, .push, .merge: preconditionFailure("these are for everybody")
+        case .get, .stream, .put, .push, .merge, .foresee:
+            preconditionFailure("these are for everybody")
         }
     }
 

@@ -126,6 +126,9 @@ package struct Request: Sendable {
         /// A put at a new key below the path.
         case push(Path, key: Key, Draft, TagUse = .none)
         case merge(Path, [MergeEntry], TagUse = .none)
+        /// Whether a write at a place, or an update of what is below it, may be allowed at all: what it brings is not
+        /// known yet. Answered `done` if so.
+        case foresee(WriteTarget, isUpdate: Bool)
         case getRules
         /// Replaces the rules of the database, or (nil) goes back to the default ones.
         case putRules(Ruleset?, RulesChange)

@@ -56,12 +56,23 @@ struct Evaluator<P: Probe> {
     private static var usualDepth: Int { 8 }
 
     /// Runs a rule that stands under the first `depth` keys of the current path.
+    @inline(__always)
     mutating func run(_ program: Program, depth: Int) throws(EvaluationFailure) -> Bool {
+        try run(program, from: program.entry, depth: depth)
+    }
+
+    /// Runs a part of such a rule that gives a boolean.
+    @inline(__always)
+    mutating func run(
+        _ program: Program,
+        from entry: OperationIndex,
+        depth: Int
+    ) throws(EvaluationFailure) -> Bool {
         ruleDepth = depth
         // What an aborted rule left.
         if !walk.isEmpty { leaveAll() }
         if P.isRecordingValues { probe.begin(program) }
-        return try boolean(program.entry, in: program)
+        return try boolean(entry, in: program)
     }
 
     /// Runs a rule once more to record its values, in a few steps that are not counted; whether it

@@ -143,6 +143,10 @@ struct OracleCounts {
             }
         }
         #expect(decisions["untouched", default: 0] > 1_000)
+        for kind in ["write", "update"] {
+            let foreseen = decisions[kind + " foreseen", default: 0]
+            #expect(foreseen * 10 > decisions[kind + " refused", default: 0], "\(decisions)")
+        }
     }
 
     private static let names =
@@ -193,9 +197,9 @@ private struct OracleComparison {
             for turn in 0..<requestsPerTree {
                 let request = turn == 0 ? request : world.request(for: rules)
                 let trial = try OracleTrial(request)
-                let first = compare(trial, before, nodes.0, &counts)
+                let first = try compare(trial, before, nodes.0, &counts)
                 if let difference = first.difference { return difference }
-                let second = compare(trial, after, nodes.1, &counts)
+                let second = try compare(trial, after, nodes.1, &counts)
                 if let difference = second.difference { return difference }
                 // Only a commit at, above or below what was looked at may change a verdict.
                 let isTouched = first.decision.lookedAt.contains {
@@ -216,7 +220,7 @@ private struct OracleComparison {
         _ tree: OracleNode,
         _ root: Node,
         _ counts: inout OracleCounts
-    ) -> (decision: Decision, difference: String?) {
+    ) throws -> (decision: Decision, difference: String?) {
         let request = trial.request
         var judge = OracleJudge(rules: rules, root: tree, request: request)
         let expected = judge.verdict()
@@ -235,6 +239,18 @@ private struct OracleComparison {
             let hasTrace = recording.contains(.trace)
             difference = OracleComparison.difference(expected, other, hasTrace: hasTrace)
                 .map { "recording \(recording.rawValue): \($0)" }
+        }
+        if difference == nil, case .write(_, let base, let isUpdate) = request.operation {
+            // A refusal that is foreseen without the new data is one, whatever they are.
+            let mayBeGranted = ruleset.mayGrantWrite(
+                at: try OracleTrial.path(base),
+                isUpdate: isUpdate,
+                trial.request(root: root)
+            )
+            if decision.isAllowed, !mayBeGranted {
+                difference = "allowed, and foreseen to be refused"
+            }
+            counts.count("\(request.kind) \(mayBeGranted ? "open" : "foreseen")")
         }
         return (decision, difference.map { describe(request, tree, $0) })
     }
