@@ -13,8 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Connections taken from the backlog in one turn.
-enum { ACCEPTS_PER_TURN = 64, BACKLOG = 1024 };
+enum {
+    /// Connections taken from the backlog in one turn, and those refused beside them, which cost little. While the
+    /// backlog is full the system drops newcomers, whose next try comes a second later.
+    ACCEPTS_PER_TURN = 64,
+    REFUSALS_PER_TURN = 1024,
+    /// Connections that wait to be taken; the system has a limit of its own (net.core.somaxconn).
+    BACKLOG = 4096,
+};
 
 struct hearth_listener {
     hearth_loop *loop;
@@ -52,12 +58,43 @@ int hearth_listener_configure_tls(hearth_listener *listener, void *ssl_context) 
     return 0;
 }
 
+/// An IPv4 address also when it is written as an IPv6 one; no network of others begins with 0000:ffff.
+static uint64_t network_of(const struct sockaddr_storage *address) {
+    const uint8_t *bytes;
+    uint64_t network = 0xffff;
+    int count = 4;
+    if (address->ss_family == AF_INET) {
+        bytes = (const uint8_t *)&((const struct sockaddr_in *)address)->sin_addr;
+    } else if (address->ss_family == AF_INET6) {
+        const struct in6_addr *long_address = &((const struct sockaddr_in6 *)address)->sin6_addr;
+        bytes = long_address->s6_addr;
+        if (IN6_IS_ADDR_V4MAPPED(long_address)) {
+            bytes += 12;
+        } else {
+            network = 0;
+            count = 8;
+        }
+    } else {
+        return 0;
+    }
+    for (int index = 0; index < count; index++) network = network << 8 | bytes[index];
+    return network;
+}
+
 static void describe(const struct sockaddr_storage *address, socklen_t size, hearth_endpoint *out) {
     char service[16] = "0";
     if (getnameinfo((const struct sockaddr *)address, size, out->address, sizeof out->address,
                     service, sizeof service, NI_NUMERICHOST | NI_NUMERICSERV))
         snprintf(out->address, sizeof out->address, "unknown");
     out->port = atoi(service);
+    out->network = network_of(address);
+}
+
+/// Closes a connection without a goodbye: nothing of it stays behind here.
+static void reset(int descriptor) {
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    close(descriptor);
 }
 
 static void take(hearth_listener *listener, int descriptor, const hearth_endpoint *peer) {
@@ -77,20 +114,30 @@ static void acceptable(uv_poll_t *watch, int status, int events) {
     (void)events;
     hearth_listener *listener = watch->data;
     if (status < 0) return;
-    for (int count = 0; count < ACCEPTS_PER_TURN && listener->watch; count++) {
+    int taken = 0, refused = 0;
+    while (taken < ACCEPTS_PER_TURN && refused < REFUSALS_PER_TURN && listener->watch) {
         struct sockaddr_storage address;
         socklen_t size = sizeof address;
         int descriptor = accept4(listener->descriptor, (struct sockaddr *)&address, &size,
                                  SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (descriptor < 0) {
-            if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) continue;
+            if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) {
+                refused++;
+                continue;
+            }
             if (errno != EAGAIN && errno != EWOULDBLOCK)
                 listener->loop->callbacks.accept_failed(listener->owner, errno);
             return;
         }
         hearth_endpoint peer = {.port = 0};
         describe(&address, size, &peer);
+        if (!listener->loop->callbacks.admits(listener->owner, &peer)) {
+            reset(descriptor);
+            refused++;
+            continue;
+        }
         take(listener, descriptor, &peer);
+        taken++;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,3 +186,5 @@ void hearth_websocket_accept(const char *key, size_t key_byte_count, char out[29
     lws_SHA1(text, key_byte_count + sizeof suffix - 1, digest);
     lws_b64_encode_string((const char *)digest, sizeof digest, out, 29);
 }
+
+void hearth_return_memory(void) { malloc_trim(0); }

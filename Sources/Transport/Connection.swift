@@ -19,6 +19,10 @@ final class Connection: Timed {
     let peer: Endpoint
     /// Place in `Listener.connections`.
     var listIndex = 0
+    /// Bytes of what is unfinished that are counted for `client`; the listener's own.
+    var heldByteCount = 0
+    /// Whose the bytes are; changes only while none are counted.
+    private(set) var client: String
 
     private var socket: OpaquePointer?
     private var role = Role.leaving
@@ -54,6 +58,7 @@ final class Connection: Timed {
         self.listener = listener
         self.socket = socket
         self.peer = peer
+        client = peer.address
         super.init()
         role = .http(HTTPConnection(self))
     }
@@ -64,6 +69,12 @@ final class Connection: Timed {
     var isActive: Bool { socket != nil && !isDoomed && !finishesWhenDrained }
 
     private var loop: EventLoop { .shared }
+
+    /// Notes whose request it is that comes over the connection now.
+    func belongs(to head: RequestHead) {
+        guard heldByteCount == 0, let application = listener.application else { return }
+        client = application.client(head)
+    }
 
     // MARK: Input
 
@@ -339,6 +350,15 @@ final class Connection: Timed {
         fail()
     }
 
+    /// Ends what is unfinished: too many bytes of it are held.
+    func overload() {
+        switch role {
+        case .http(let http): http.overload()
+        case .webSocket(let webSocket): webSocket.overload()
+        case .leaving, .ended: break
+        }
+    }
+
     /// Cuts the connection at the end of the turn.
     func fail() {
         guard socket != nil, !isDoomed else { return }
@@ -360,6 +380,7 @@ final class Connection: Timed {
         output.removeAll()
         let last = role
         role = .ended
+        listener.release(self)
         listener.remove(self)
         switch last {
         case .http(let http): http.ended()

@@ -7,6 +7,17 @@ extension EventLoop {
     /// listener's owner is its `Listener`, which outlives the C listener it frees.
     static var callbacks: hearth_callbacks {
         hearth_callbacks(
+            admits: { owner, peer in
+                guard let owner, let peer else { return false }
+                nonisolated(unsafe) let (unsafeOwner, unsafePeer) = (owner, peer)
+                var isAdmitted = false
+                LoopActor.assume {
+                    EventLoop.shared.beginWork()
+                    isAdmitted = Unmanaged<Listener>.fromOpaque(unsafeOwner)
+                        .takeUnretainedValue().admits(unsafePeer.pointee)
+                }
+                return isAdmitted
+            },
             accepted: { owner, socket, peer in
                 guard let owner, let socket, let peer else { return nil }
                 nonisolated(unsafe) let (unsafeOwner, unsafeSocket, unsafePeer) = (
@@ -74,10 +85,13 @@ struct Endpoint: Sendable {
     /// Numeric, without brackets or port.
     let address: String
     let port: Int
+    /// Equal for addresses of one holder: an IPv4 address, or the first 64 bits of an IPv6 one.
+    let network: UInt64
 
-    init(address: String, port: Int) {
+    init(address: String, port: Int, network: UInt64) {
         self.address = address
         self.port = port
+        self.network = network
     }
 
     init(_ endpoint: hearth_endpoint) {
@@ -85,5 +99,6 @@ struct Endpoint: Sendable {
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         port = Int(endpoint.port)
+        network = endpoint.network
     }
 }

@@ -40,6 +40,8 @@ final class HTTPConnection {
     private var isWaitingForOutput = false
     private var receivedInWindow = 0
     private var wasPausedInWindow = false
+    /// Whether the peer waits for a word before it sends the body, and the application has yet to ask for that.
+    private var isContinueDue = false
     /// The answer under way when its body is pushed.
     private var pushed: PushedResponse?
 
@@ -179,6 +181,7 @@ final class HTTPConnection {
         inbox = []
         inboxStart = 0
         state = .closing
+        connection.belongs(to: head)
         let webSocket = WebSocketConnection(connection)
         connection.become(webSocket)
         webSocket.open(head, rest)
@@ -201,11 +204,17 @@ final class HTTPConnection {
             state = .body(exchange, .chunked(ChunkedBodyDecoder()))
         }
         receivedInWindow = 0
+        isContinueDue = false
         connection.setDeadline(now + connection.timeouts.progress.nanoseconds)
         guard exchange.head.expectsContinue, inboxStart == inbox.count else { return }
         // Who refuses a request by its head does so before its body is asked for.
         if exchange.takesParts { handOver(exchange) }
         guard case .body = state else { return }
+        if exchange.isBodyPaused { isContinueDue = true } else { askForBody() }
+    }
+
+    private func askForBody() {
+        isContinueDue = false
         connection.enqueue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
     }
 
@@ -230,29 +239,29 @@ final class HTTPConnection {
             exchange.isBodyComplete = decoder.isDone
             state = .body(exchange, .chunked(decoder))
         }
-        guard listener.hold(exchange.body.count, for: &exchange.heldByteCount) else {
-            throw .overloaded
-        }
         if exchange.isDelivered {
             passOn(exchange)
         } else if exchange.isBodyComplete {
             deliver(exchange)
         } else if exchange.takesParts, exchange.body.count >= Self.partByteCount {
             handOver(exchange)
+        } else {
+            if connection.heldByteCount == 0 { connection.belongs(to: exchange.head) }
+            guard listener.hold(exchange.body.count, on: connection) else { throw .overloaded }
         }
         return true
     }
 
     /// Delivers a request whose body is not complete.
     private func handOver(_ exchange: HTTPExchange) {
-        listener.release(&exchange.heldByteCount)
+        listener.release(connection)
         exchange.isDelivered = true
         listener.application?.request(exchange)
     }
 
     /// Gives more of a body to the application that has the request already.
     private func passOn(_ exchange: HTTPExchange) {
-        listener.release(&exchange.heldByteCount)
+        listener.release(connection)
         if exchange.isBodyComplete {
             connection.setDeadline(.max)
             state = .answering(exchange)
@@ -263,6 +272,7 @@ final class HTTPConnection {
     /// Goes on with a body that the application had enough of.
     func resumeBody() {
         wasPausedInWindow = true
+        if isContinueDue, case .body = state { askForBody() }
         connection.resumeLater()
     }
 
@@ -285,7 +295,7 @@ final class HTTPConnection {
 
     private func deliver(_ exchange: HTTPExchange) {
         connection.setDeadline(.max)
-        listener.release(&exchange.heldByteCount)
+        listener.release(connection)
         state = .answering(exchange)
         listener.application?.request(exchange)
     }
@@ -426,7 +436,7 @@ final class HTTPConnection {
     }
 
     private func complete(_ exchange: HTTPExchange, keepsAlive: Bool) {
-        listener.release(&exchange.heldByteCount)
+        listener.release(connection)
         exchange.detach()
         guard keepsAlive else {
             state = .closing
@@ -457,9 +467,15 @@ final class HTTPConnection {
         connection.finish()
     }
 
+    /// Too many bytes of unfinished bodies are held, most of them here.
+    func overload() {
+        guard case .body = state else { return }
+        refuse(.overloaded)
+    }
+
     /// Forgets a request whose body will not be complete.
     private func abandon(_ exchange: HTTPExchange) {
-        listener.release(&exchange.heldByteCount)
+        listener.release(connection)
         let isDelivered = exchange.isDelivered
         exchange.cutBody()
         exchange.detach()

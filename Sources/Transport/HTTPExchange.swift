@@ -23,8 +23,6 @@ package final class HTTPExchange {
     /// Whether the connection ends with the answer, whatever the peer wishes.
     var closesAfterAnswer = false
     var isStreaming = false
-    /// Bytes of `body` that count as unfinished input of the listener.
-    var heldByteCount = 0
     /// Nil when the answer is complete or the peer has left.
     private var connection: HTTPConnection?
     private var isAnswered = false
@@ -69,6 +67,14 @@ package final class HTTPExchange {
         guard isBodyPaused else { return }
         isBodyPaused = false
         connection?.resumeBody()
+    }
+
+    /// Takes the body as a whole after all: the request is given to the application once more when it is complete.
+    package func awaitBody() {
+        takesParts = false
+        isDelivered = false
+        isBodyPaused = true
+        resumeBody()
     }
 
     /// Gives what has come of the body to the receiver.

@@ -18,6 +18,10 @@ package final class Listener {
     /// Whether the listener is on its way out.
     private(set) var isDraining = false
     private var connections: [Connection] = []
+    private var peers: PeerTable
+    private var held: HeldBytes
+    /// Connections refused since the last look, and the peer of the last of them.
+    private var refusals: (count: Int, address: String) = (0, "")
     private var lastID: UInt64 = 0
     /// The C listener; owned from `init` until `close`.
     private var handle: OpaquePointer?
@@ -49,6 +53,11 @@ package final class Listener {
         }
         self.configuration = configuration
         self.application = application
+        peers = PeerTable(configuration.limits.peer)
+        held = HeldBytes(
+            byteLimit: configuration.limits.inboundByteCount,
+            shareByteCount: configuration.limits.inboundShareByteCount
+        )
         var bound = hearth_endpoint()
         var errorNumber: Int32 = 0
         var reason = [CChar](repeating: 0, count: Int(HEARTH_REASON_SIZE))
@@ -95,6 +104,25 @@ package final class Listener {
 
     // MARK: Connections
 
+    /// Whether a peer may have one more connection.
+    func admits(_ peer: hearth_endpoint) -> Bool {
+        if peers.admits(peer.network, now: monotonicNanoseconds()) { return true }
+        let address = Endpoint(peer).address
+        if let speaksForOthers = configuration.speaksForOthers, speaksForOthers(address) {
+            return true
+        }
+        counters.refusedConnectionCount += 1
+        refusals = (refusals.count + 1, address)
+        return false
+    }
+
+    /// How many connections were refused since this was asked last because their peer had too many, and the address
+    /// of the last of them; nil when none was.
+    package func takeRefusals() -> (count: Int, address: String)? {
+        defer { refusals = (0, "") }
+        return refusals.count > 0 ? refusals : nil
+    }
+
     /// A new socket. Nil when there are too many; C closes it then.
     func accept(_ socket: OpaquePointer, from peer: Endpoint) -> Connection? {
         guard connections.count < configuration.limits.connectionCount, !isDraining else {
@@ -104,6 +132,7 @@ package final class Listener {
         let connection = Connection(id: nextID(), listener: self, socket: socket, peer: peer)
         connection.listIndex = connections.count
         connections.append(connection)
+        peers.opened(peer.network)
         counters.connectionCount += 1
         counters.openConnectionCount += 1
         return connection
@@ -125,6 +154,7 @@ package final class Listener {
             last.listIndex = connection.listIndex
             connections[last.listIndex] = last
         }
+        peers.closed(connection.peer.network)
         counters.openConnectionCount -= 1
         if drained != nil, connections.isEmpty { finishDrain() }
     }
@@ -134,20 +164,44 @@ package final class Listener {
         return lastID
     }
 
-    /// Counts `total` bytes as held for one unfinished body or message. False when all of them
-    /// together would be too many; the count is unchanged then.
-    func hold(_ total: Int, for held: inout Int) -> Bool {
-        let sum = counters.inboundByteCount + total - held
-        guard total <= held || sum <= configuration.limits.inboundByteCount else { return false }
-        counters.inboundByteCount = sum
-        held = total
-        return true
+    /// Counts `total` bytes as held for what is unfinished on a connection. False when it must end: its client holds
+    /// too much, or all do and it is the largest of the client that holds most. Another one may end instead.
+    func hold(_ total: Int, on connection: Connection) -> Bool {
+        while true {
+            switch held.hold(total, for: &connection.heldByteCount, of: connection.client) {
+            case .held:
+                counters.inboundByteCount = held.byteCount
+                return true
+            case .overShare:
+                counters.overloadCount += 1
+                return false
+            case .overLimit(let greediest):
+                counters.overloadCount += 1
+                guard let victim = largest(of: greediest, total, connection) else { return false }
+                victim.overload()
+                release(victim)
+            }
+        }
     }
 
-    /// Counts nothing as held any more.
-    func release(_ held: inout Int) {
-        counters.inboundByteCount -= held
-        held = 0
+    /// Which of a client's connections holds most; nil when it would be this one with `total` bytes. O(connections).
+    private func largest(of client: String, _ total: Int, _ present: Connection) -> Connection? {
+        var largest: Connection?
+        var byteCount = client == present.client ? total : 0
+        for connection in connections where connection !== present {
+            if connection.heldByteCount > byteCount, connection.client == client {
+                largest = connection
+                byteCount = connection.heldByteCount
+            }
+        }
+        return largest
+    }
+
+    /// Counts nothing of a connection as held any more.
+    func release(_ connection: Connection) {
+        if connection.heldByteCount == 0 { return }
+        _ = held.hold(0, for: &connection.heldByteCount, of: connection.client)
+        counters.inboundByteCount = held.byteCount
     }
 
     // MARK: TLS

@@ -25,6 +25,14 @@ package protocol TransportApplication: AnyObject {
 
     /// The turn ends: what is sent now leaves in it.
     func turnEnded()
+
+    /// Whose request it is, for what each client may hold; asked when part of a body or message has to wait.
+    func client(_ head: RequestHead) -> String
+}
+
+extension TransportApplication {
+    /// The other end of the socket.
+    package func client(_ head: RequestHead) -> String { head.peerAddress }
 }
 
 /// An application's decision over a request head.

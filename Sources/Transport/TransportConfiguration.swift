@@ -12,6 +12,8 @@ package struct TransportConfiguration: Sendable {
     package var limits = TransportLimits()
     /// How long peers may take.
     package var timeouts = TransportTimeouts()
+    /// Whether the limits of one peer do not count for an address: it speaks for others.
+    package var speaksForOthers: (@Sendable (String) -> Bool)?
 
     /// Creates a configuration with every setting at its default.
     package init() {}
@@ -45,8 +47,13 @@ package struct TransportLimits: Sendable {
     /// Bytes of one WebSocket message; more closes with 1009. SDK writes may have 16 MB, and
     /// a client may send such a message in many frames, each a message of its own.
     package var messageByteCount = 16 * 1024 * 1024
-    /// Bytes of all unfinished bodies and messages of a listener; beyond it 503 or close code 1013.
-    package var inboundByteCount = 1024 * 1024 * 1024
+    /// Connections of one peer; more are reset at once, before TLS.
+    package var peer = PeerLimits()
+    /// Bytes of all unfinished bodies and messages of a listener. Beyond it the largest of the client that holds most
+    /// ends: 503, or close code 1013.
+    package var inboundByteCount = 512 * 1024 * 1024
+    /// Bytes of those that one client may hold in several; one alone may have as many as its own limit says.
+    package var inboundShareByteCount = 64 * 1024 * 1024
     /// Bytes that may wait for one WebSocket behind the message being sent; more closes it.
     package var queueByteCount = 8 * 1024 * 1024
 

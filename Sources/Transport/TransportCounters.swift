@@ -30,6 +30,10 @@ package struct TransportCounters: Sendable {
     package var refusedCount = 0
     /// Accepts that failed, over the connection limit or in the TLS layer.
     package var failedAcceptCount = 0
+    /// Connections reset at once because their peer had too many.
+    package var refusedConnectionCount = 0
+    /// Unfinished bodies and messages ended because their client, or all, held too many bytes of them.
+    package var overloadCount = 0
     /// Bytes of unfinished bodies and messages held now.
     package var inboundByteCount = 0
 }

@@ -48,20 +48,26 @@ package final class WebSocketConnection {
     private var isClosedTold = false
     private var lastReceived: UInt64 = 0
     private var isPingSent = false
-    private var heldByteCount = 0
     /// Input that has to wait: `inbox[inboxStart...]`. The socket is not read meanwhile.
     private var inbox: [UInt8] = []
     private var inboxStart = 0
     /// Whether the application wants no message for now.
     private var isHeld = false
+    /// Bytes that the application keeps of messages which are not complete to it. They count as what is unfinished
+    /// here does, from the end of `received` on.
+    package var keptByteCount = 0
 
     init(_ connection: Connection) {
         id = connection.id
+        client = connection.client
         peerAddress = connection.peer.address
         listener = connection.listener
         self.connection = connection
         reader = FrameReader(messageByteLimit: connection.limits.messageByteCount)
     }
+
+    /// Whose it is, as `TransportApplication.client` said when it was opened.
+    package let client: String
 
     /// Whether messages still go both ways.
     package var isOpen: Bool { state == .open && cause == nil }
@@ -165,7 +171,12 @@ package final class WebSocketConnection {
     private func tellClosed() {
         guard !isClosedTold else { return }
         isClosedTold = true
-        listener.release(&heldByteCount)
+        // What was unfinished stays so.
+        reader = FrameReader(messageByteLimit: 0)
+        inbox = []
+        inboxStart = 0
+        keptByteCount = 0
+        if let connection { listener.release(connection) }
         listener.counters.openWebSocketCount -= 1
         listener.application?.closed(self)
     }
@@ -216,7 +227,9 @@ package final class WebSocketConnection {
                 offset += consumed
                 handle(event)
             }
-            guard listener.hold(reader.heldByteCount, for: &heldByteCount) else {
+            if let connection, state != .over,
+                !listener.hold(reader.heldByteCount + keptByteCount, on: connection)
+            {
                 throw .overloaded
             }
         } catch {
@@ -270,8 +283,13 @@ package final class WebSocketConnection {
         tellClosed()
     }
 
+    /// Too many bytes of unfinished messages are held, most of them here.
+    func overload() {
+        if state != .over { fail(.overloaded) }
+    }
+
     private func fail(_ fault: FrameFault) {
-        listener.counters.badFrameCount += 1
+        if fault != .overloaded { listener.counters.badFrameCount += 1 }
         let isTold = state == .closing
         state = .over
         note(.peerFault(code: fault.rawValue))

@@ -18,7 +18,8 @@ struct RESTParametersTests {
         let lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + headers
         let text = lines.joined(separator: "\r\n") + "\r\n\r\n"
         let parts = try RequestHeadParser.parse(Array(text.utf8), limits: TransportLimits())
-        return RequestHead(parts, peer: Endpoint(address: "127.0.0.1", port: 1), isTLS: false)
+        let peer = Endpoint(address: "127.0.0.1", port: 1, network: 0)
+        return RequestHead(parts, peer: peer, isTLS: false)
     }
 
     private func parameters(_ query: String, _ method: String = "GET") throws -> RESTParameters {

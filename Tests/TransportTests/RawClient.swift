@@ -26,9 +26,21 @@ final class RawClient {
     let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// Connects to 127.0.0.1. `receiveBuffer` bounds what the kernel takes unread.
-    init(_ port: Int, receiveBuffer: Int32? = nil) throws {
+    /// Connects to 127.0.0.1, from 127.0.0.`from` when that is given. `receiveBuffer` bounds what the kernel takes
+    /// unread.
+    init(_ port: Int, receiveBuffer: Int32? = nil, from: UInt32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if let from {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_addr.s_addr = (UInt32(0x7f00_0000) + from).bigEndian
+            let bound = withUnsafePointer(to: &own) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard bound == 0 else { throw Failure.cannotConnect(errno) }
+        }
         if var size = receiveBuffer {
             setsockopt(
                 descriptor,
@@ -239,9 +251,10 @@ final class RawClient {
     static func webSocket(
         _ port: Int,
         _ path: String = "/ws",
-        receiveBuffer: Int32? = nil
+        receiveBuffer: Int32? = nil,
+        from: UInt32? = nil
     ) throws -> RawClient {
-        let client = try RawClient(port, receiveBuffer: receiveBuffer)
+        let client = try RawClient(port, receiveBuffer: receiveBuffer, from: from)
         try client.send(handshake(path))
         let response = try client.readResponse()
         guard response.status == 101 else {

@@ -23,9 +23,13 @@ enum { HEARTH_REASON_SIZE = 256 };
 typedef struct {
     char address[HEARTH_ADDRESS_SIZE];
     int port;
+    /// Equal for addresses of one holder: an IPv4 address, or the first 64 bits of an IPv6 one.
+    uint64_t network;
 } hearth_endpoint;
 
 typedef struct {
+    /// A connection was taken from the backlog, and nothing was spent on it yet. False resets it at once.
+    bool (*admits)(void *listener_owner, const hearth_endpoint *peer);
     /// A socket was accepted. Returns the owner of the socket, or NULL to close it at once.
     void *(*accepted)(void *listener_owner, hearth_socket *socket, const hearth_endpoint *peer);
     /// An accept failed (`error_number`), or the TLS layer refused the new socket (0).
@@ -107,6 +111,9 @@ void hearth_socket_destroy(hearth_socket *socket);
 
 /// The Sec-WebSocket-Accept value for a Sec-WebSocket-Key: base64 of SHA-1, 28 bytes and a NUL.
 void hearth_websocket_accept(const char *key, size_t key_byte_count, char out[29]);
+
+/// Gives the system back what malloc holds of freed memory. Any thread; takes as long as the pages are many.
+void hearth_return_memory(void);
 
 /// Sends libwebsockets' errors and warnings to `sink` (level 1 error, 2 warning), one line each.
 void hearth_set_log(void (*sink)(int level, const char *line));
