@@ -166,6 +166,18 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Connections at a time (default: 200000).")
     var maxConnections: String?
 
+    @Option(
+        help:
+            "Connections of one address at a time; 0 for no limit (default: 10000; 0 with --dev). Trusted proxies have none."
+    )
+    var maxAddressConnections: String?
+
+    @Option(
+        help:
+            "New connections of one address in a second, ten times as many at once; 0 for no limit (default: 200; 0 with --dev)."
+    )
+    var maxConnectionRate: String?
+
     @Option(help: "Bytes that may wait for one connection before it is closed (default: 8MiB).")
     var queueLimit: String?
 
@@ -203,7 +215,9 @@ struct LimitOptions: ParsableArguments {
 
     var flags: Flags {
         [
-            .maxConnections: maxConnections.texts, .queueLimit: queueLimit.texts,
+            .maxConnections: maxConnections.texts,
+            .maxAddressConnections: maxAddressConnections.texts,
+            .maxConnectionRate: maxConnectionRate.texts, .queueLimit: queueLimit.texts,
             .maxMessage: maxMessage.texts, .maxBody: maxBody.texts,
             .maxResponse: maxResponse.texts, .headerTimeout: headerTimeout.texts,
             .bodyTimeout: bodyTimeout.texts, .idleTimeout: idleTimeout.texts,

@@ -162,6 +162,15 @@ extension Configuration {
         }
         limits.connectionCount =
             reader.integer(.maxConnections, in: 1...1_000_000) ?? limits.connectionCount
+        if mode == .development {
+            limits.addressConnectionCount = 0
+            limits.connectionRate = 0
+        }
+        limits.addressConnectionCount =
+            reader.integer(.maxAddressConnections, in: 0...1_000_000)
+            ?? limits.addressConnectionCount
+        limits.connectionRate =
+            reader.integer(.maxConnectionRate, in: 0...100_000) ?? limits.connectionRate
         let times: [(Setting, WritableKeyPath<ServerLimits, Duration>)] = [
             (.headerTimeout, \.headerTimeout), (.bodyTimeout, \.bodyTimeout),
             (.idleTimeout, \.idleTimeout), (.pingInterval, \.pingInterval),

@@ -58,7 +58,8 @@ extension Configuration {
         case .inspect: ["\(inspection.rawValue)"]
         case .logFormat: [logFormat.rawValue]
         case .logLevel: [logLevel.rawValue]
-        case .maxConnections, .queueLimit, .maxMessage, .maxBody, .maxResponse, .headerTimeout,
+        case .maxConnections, .maxAddressConnections, .maxConnectionRate, .queueLimit, .maxMessage,
+            .maxBody, .maxResponse, .headerTimeout,
             .bodyTimeout, .idleTimeout, .pingInterval, .keepAliveInterval, .pollHold,
             .pollSilence, .drainTimeout:
             builtInLimit(setting).map { [$0] } ?? []
@@ -81,6 +82,8 @@ extension Configuration {
     private func builtInLimit(_ setting: Setting) -> String? {
         switch setting {
         case .maxConnections: "\(limits.connectionCount)"
+        case .maxAddressConnections: "\(limits.addressConnectionCount)"
+        case .maxConnectionRate: "\(limits.connectionRate)"
         case .queueLimit: Self.text(ofBytes: limits.queueByteCount)
         case .maxMessage: Self.text(ofBytes: limits.messageByteCount)
         case .maxBody: Self.text(ofBytes: limits.bodyByteCount)

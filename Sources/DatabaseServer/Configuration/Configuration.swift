@@ -146,6 +146,12 @@ package struct Configuration: Sendable {
 package struct ServerLimits: Equatable, Sendable {
     /// Sockets at a time. Source: Firebase Realtime Database, "Usage and limits".
     package var connectionCount = 200_000
+    /// Connections that one address may have open; 0 for as many as it likes, which development begins with. An
+    /// office of 2,000 people behind one address has several each.
+    package var addressConnectionCount = 10_000
+    /// New connections of one address in a second; 0 as before. Ten seconds' worth may come at once: that office is
+    /// back at once after a restart.
+    package var connectionRate = 200
     /// Bytes that may wait for one connection behind the message being sent; then it is closed.
     package var queueByteCount = 8 << 20
     /// Bytes of one WebSocket message. Source: Firebase Realtime Database, "Usage and limits": 16 MB.

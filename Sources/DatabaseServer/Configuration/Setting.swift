@@ -41,6 +41,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case logFormat = "log-format"
     case logLevel = "log-level"
     case maxConnections = "max-connections"
+    case maxAddressConnections = "max-address-connections"
+    case maxConnectionRate = "max-connection-rate"
     case queueLimit = "queue-limit"
     case maxMessage = "max-message"
     case maxBody = "max-body"

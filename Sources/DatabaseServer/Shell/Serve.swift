@@ -240,8 +240,20 @@ extension TransportConfiguration {
             limits.connectionCount,
             configuration.limits.connectionCount
         )
+        limits.peer.connectionCount = configuration.limits.addressConnectionCount
+        limits.peer.connectionsPerSecond = configuration.limits.connectionRate
+        let proxies = configuration.trustedProxies
+        if !proxies.isEmpty {
+            speaksForOthers = { address in proxies.contains { $0.contains(address) } }
+        }
         limits.bodyByteCount = configuration.limits.bodyByteCount
         limits.messageByteCount = configuration.limits.messageByteCount
+        // Room for four messages of the greatest size of one client, and for eight such clients.
+        limits.inboundShareByteCount = max(
+            limits.inboundShareByteCount,
+            4 * limits.messageByteCount
+        )
+        limits.inboundByteCount = 8 * limits.inboundShareByteCount
         limits.queueByteCount = configuration.limits.queueByteCount
         timeouts.head = configuration.limits.headerTimeout
         timeouts.progress = configuration.limits.bodyTimeout
