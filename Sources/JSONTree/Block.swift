@@ -155,3 +155,22 @@ final class Block: ManagedBuffer<Block.Header, UInt8> {
         }
     }
 }
+
+extension Block {
+    /// What an object takes beside its elements.
+    private static var headByteCount: Int { 32 }
+
+    /// Bytes that this block and those below it take in memory; one that is shared counts wherever it is. O(blocks).
+    var memoryByteCount: Int {
+        var sum = Self.headByteCount + byteCount + 8 * referenceCount
+        for index in 0..<referenceCount { sum += reference(index).memoryByteCount }
+        return sum
+    }
+}
+
+extension Node {
+    /// Bytes that its blocks take in memory; 0 for one that needs none. O(blocks).
+    var memoryByteCount: Int {
+        if case .packed(let block, _) = storage { block.memoryByteCount } else { 0 }
+    }
+}

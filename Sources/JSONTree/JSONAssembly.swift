@@ -28,6 +28,12 @@ package struct JSONAssembly {
     private var draft: Draft?
     private var entries: [(path: String, draft: Draft)] = []
 
+    /// Bytes that what was read so far takes in memory, about; members that later ones replaced included.
+    package private(set) var treeByteCount = 0
+
+    /// What an entry of an update takes beside its path and its nodes.
+    private static let entryByteCount = 128
+
     /// Makes a reader of one value; of an object of relative paths and values when `isUpdate`.
     ///
     /// About `windowByteCount` bytes of text are kept and read at a time.
@@ -63,7 +69,12 @@ package struct JSONAssembly {
         while let event = try cutter.next() {
             switch event {
             case .whole(let whole, _): draft = whole
-            case .entries(let more): entries += more
+            case .entries(let more):
+                for (path, draft) in more {
+                    treeByteCount +=
+                        Self.entryByteCount + path.utf8.count + draft.node.memoryByteCount
+                }
+                entries += more
             case .opened(let container):
                 open.append(Open(container: container, firstServerValue: serverValues.count))
             case .run(let run): add(run)
@@ -75,6 +86,7 @@ package struct JSONAssembly {
     // MARK: Members
 
     private mutating func add(_ run: MemberRun) {
+        treeByteCount += run.node.memoryByteCount
         let last = open.count - 1
         let isLater = open[last].lastKey.map { isKey($0, before: run.firstKey) } ?? true
         if !isLater { forget(run) }
@@ -122,6 +134,7 @@ package struct JSONAssembly {
             serverValues = []
             deepest = 0
             if cutter.isUpdate {
+                treeByteCount += Self.entryByteCount + container.key.count
                 entries.append((String(decoding: container.key, as: UTF8.self), whole))
             } else {
                 draft = whole

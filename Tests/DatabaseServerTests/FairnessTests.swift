@@ -103,7 +103,7 @@ struct FairnessTests {
                 #"{"t":"d","d":{"r":4,"b":{"s":"ok","d":null}}}"#,
             ]
         )
-        #expect(served.read { $0.server.workers.reading.figures.done } == 1)
+        #expect(served.read { $0.server.workers.reading[0].figures.done } == 1)
     }
 
     @Test("a large message that is no JSON closes its connection as a small one does")
@@ -121,7 +121,7 @@ struct FairnessTests {
     func leaves() throws {
         let served = try ServedDatabase()
         let text = String(repeating: "y", count: Server.readAwayByteCount)
-        let worker = served.read { $0.server.workers.reading }
+        let worker = served.read { $0.server.workers.reading[0] }
         let gate = Gate()
         // Keeps the thread busy until the client is gone.
         #expect(worker.post(.read { gate.wait() }))

@@ -37,6 +37,18 @@ package struct ClientAddress: Equatable, Sendable {
     /// Proxies that a request may have passed; words beyond are not read.
     package static let hopLimit = 32
 
+    /// What stands for everybody who shares an address: an IPv4 address, or the first 64 bits of an IPv6 one.
+    static func network(of address: String) -> String {
+        guard address.contains(":"), case .ipv6(let bytes) = Authority.Host("[\(address)]") else {
+            return address
+        }
+        let mappedPrefix = [UInt8](repeating: 0, count: 10) + [255, 255]
+        if bytes.starts(with: mappedPrefix) {
+            return bytes[12...].map { "\($0)" }.joined(separator: ".")
+        }
+        return bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+    }
+
     /// - Parameters:
     ///   - peer: The other end of the socket, without brackets.
     ///   - isTLS: Whether that socket is encrypted.

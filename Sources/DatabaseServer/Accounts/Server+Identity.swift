@@ -42,7 +42,7 @@ extension Server {
         guard readsBody, body.count >= Server.readAwayByteCount else {
             return begin(exchange, route, read())
         }
-        let isTaken = readAway(body.count, read) { [self] fields in
+        let isTaken = readAway(body.count, of: exchange, read) { [self] fields in
             guard exchange.isAnswerable else { return }
             begin(exchange, route, fields)
         }
@@ -130,7 +130,7 @@ extension Server {
                 go(then(outcome, identityContext(exchange.head)), exchange)
             }
         case .away(let work):
-            let isTaken = readAway(0, work) { [self] then in
+            let isTaken = readAway(0, of: exchange, work) { [self] then in
                 guard exchange.isAnswerable else { return settleUnheard(exchange) }
                 go(then(identityContext(exchange.head)), exchange)
             }

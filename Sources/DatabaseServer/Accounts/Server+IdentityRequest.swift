@@ -49,7 +49,7 @@ extension Server {
     func inflates(_ exchange: HTTPExchange, _ route: IdentityRoute) -> Bool {
         let body = exchange.takeBody()
         let byteLimit = route.method.bodyByteLimit
-        let isTaken = readAway(body.count) { () -> Result<[UInt8], GzipError> in
+        let isTaken = readAway(body.count, of: exchange) { () -> Result<[UInt8], GzipError> in
             Result { () throws(GzipError) in try inflateWhole(body, byteLimit: byteLimit) }
         } then: { [self] outcome in
             switch outcome {

@@ -62,8 +62,8 @@ extension Server {
         }
         if body.count < Server.readAwayByteCount {
             submit(read())
-        } else if !readAway(body.count, read, then: submit) {
-            finish(pending, RESTAnswer.error(503, "Too many large bodies are being read."))
+        } else if !readAway(body.count, of: exchange, read, then: submit) {
+            finish(pending, Server.tooManyBodies)
         }
     }
 }

@@ -7,7 +7,7 @@ import Transport
 
 /// What an administrator's request brings in its body.
 ///
-/// It is read before anybody knows who sent it, so it must not hold the loop whatever it is.
+/// Unless it is small it is read only when an administrator sent it (`Server.admitsFirst`); neither must hold the loop.
 enum AdminBody: Sendable {
     case rules(RulesChange)
     /// Rules to be kept under this name.
@@ -93,8 +93,8 @@ extension Server {
         }
         if body.count <= AdminBody.loopByteCount {
             submit(read())
-        } else if !readAway(body.count, read, then: submit) {
-            finish(pending, RESTAnswer.error(503, "Too many large bodies are being read."))
+        } else if !readAway(body.count, of: pending.exchange, read, then: submit) {
+            finish(pending, Server.tooManyBodies)
         }
     }
 }

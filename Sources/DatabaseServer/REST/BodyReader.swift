@@ -15,12 +15,34 @@ struct BodyPurpose: Sendable {
     let coding: ContentCoding
     /// Bytes of the body, inflated.
     let byteLimit: Int
+
+    /// Bytes that may be made of it in memory: twice as many. Only lists of short numbers come to more, since each of
+    /// their elements gets a key: `0,` becomes 14 bytes.
+    var treeByteLimit: Int { 2 * byteLimit }
+}
+
+/// How far a body was read.
+struct BodyProgress: Sendable {
+    enum Step: Sendable {
+        /// The slice is over, and there is more to read at once.
+        case hasMore
+        /// All parts are read.
+        case needsMore
+        case done(Request.Operation)
+        case failed(BodyFault)
+    }
+
+    let step: Step
+    /// Bytes that are held of it.
+    let heldByteCount: Int
 }
 
 /// Why a body is no request.
 enum BodyFault: Error, Sendable {
     case request(BadRequest)
     case gzip(GzipError)
+    /// What is made of it takes too many bytes.
+    case treeTooLarge
 
     var answer: HTTPResponse {
         switch self {
@@ -30,7 +52,7 @@ enum BodyFault: Error, Sendable {
             return RESTAnswer.error(400, "The body ends before its gzip stream does.")
         case .gzip(.trailingBytes):
             return RESTAnswer.error(400, "Something follows the gzip stream in the body.")
-        case .gzip(.tooLarge):
+        case .gzip(.tooLarge), .treeTooLarge:
             // In the words for a body that is too large as it is.
             return RESTAnswer.error(
                 400,
@@ -44,62 +66,108 @@ enum BodyFault: Error, Sendable {
 ///
 /// Beside what it makes it keeps a window of text. A body that fits the window is read as a small one is.
 ///
-/// It is owned by the jobs of the one `reading` worker, which run one after the other; the loop only makes it.
+/// It is owned by its jobs on the readers, of which there is one at a time; the loop only makes it.
 final class BodyReader: @unchecked Sendable {
     /// Bytes of text that are kept and read at a time.
     static let windowByteCount = 256 * 1024
 
+    /// Bytes of text after which the next job has its turn: some 10 ms.
+    private static let sliceByteCount = 1 << 20
+
     private let purpose: BodyPurpose
     private var inflater: Inflater?
+    /// Parts not read yet, from `partStart` on.
+    private var parts: [[UInt8]] = []
+    private var partStart = 0
+    private var isLastKnown = false
     /// The text, until it does not fit the window.
     private var text: [UInt8] = []
     private var assembly: JSONAssembly?
     private var isBlank = true
-    private var isOver = false
+    /// Bytes of text read so far: about as many as were made of it.
+    private var madeByteCount = 0
 
     init(_ purpose: BodyPurpose) {
         self.purpose = purpose
         if purpose.coding == .gzip { inflater = Inflater(byteLimit: purpose.byteLimit) }
     }
 
-    /// Reads the next part; nothing once one was refused.
-    func append(_ part: [UInt8]) throws(BodyFault) {
-        if isOver { return }
+    /// Takes more parts, and reads a slice of what has come; `isLast` says that there will be no more.
+    func read(_ more: [[UInt8]], isLast: Bool) -> BodyProgress {
+        parts += more
+        if isLast { isLastKnown = true }
         do throws(BodyFault) {
-            if inflater == nil { try take(part) } else { try inflate(part) }
+            let step = try readSlice()
+            return BodyProgress(step: step, heldByteCount: heldByteCount)
         } catch {
-            cut()
-            throw error
+            return BodyProgress(step: .failed(error), heldByteCount: heldByteCount)
         }
     }
 
+    /// Bytes that are held of what was read.
+    private var heldByteCount: Int { text.count + (assembly?.treeByteCount ?? 0) }
+
+    private func readSlice() throws(BodyFault) -> BodyProgress.Step {
+        var left = Self.sliceByteCount
+        while left > 0 {
+            guard let piece = try nextPiece() else {
+                return isLastKnown ? .done(try finish()) : .needsMore
+            }
+            left -= piece.count
+            try take(piece)
+            if let assembly, assembly.treeByteCount > purpose.treeByteLimit { throw .treeTooLarge }
+        }
+        return .hasMore
+    }
+
+    /// The next bytes of text; nil when all parts are read.
+    private func nextPiece() throws(BodyFault) -> [UInt8]? {
+        if let inflater {
+            do throws(GzipError) {
+                while true {
+                    if let piece = try inflater.next() { return piece }
+                    guard let part = nextPart() else { return nil }
+                    inflater.append(part)
+                }
+            } catch { throw .gzip(error) }
+        }
+        return nextPart()
+    }
+
+    private func nextPart() -> [UInt8]? {
+        if partStart == parts.count {
+            parts = []
+            partStart = 0
+            return nil
+        }
+        defer {
+            parts[partStart] = []
+            partStart += 1
+        }
+        return parts[partStart]
+    }
+
     /// The request, once all parts are read.
-    func finish() throws(BodyFault) -> Request.Operation {
-        defer { cut() }
+    private func finish() throws(BodyFault) -> Request.Operation {
         if let inflater {
             do throws(GzipError) { try inflater.finish() } catch { throw .gzip(error) }
         }
         do throws(BadRequest) { return try operation() } catch { throw .request(error) }
     }
 
-    /// Lets go of everything.
-    func cut() {
-        isOver = true
+    /// Lets go of everything. Returns how many bytes were read.
+    @discardableResult
+    func cut() -> Int {
         text = []
+        parts = []
+        partStart = 0
         assembly = nil
         inflater = nil
-    }
-
-    private func inflate(_ part: [UInt8]) throws(BodyFault) {
-        inflater?.append(part)
-        while let piece = try inflated() { try take(piece) }
-    }
-
-    private func inflated() throws(BodyFault) -> [UInt8]? {
-        do throws(GzipError) { return try inflater?.next() } catch { throw .gzip(error) }
+        return madeByteCount
     }
 
     private func take(_ bytes: [UInt8]) throws(BodyFault) {
+        madeByteCount += bytes.count
         do throws(BadRequest) { try read(bytes) } catch { throw .request(error) }
     }
 

@@ -13,6 +13,8 @@ final class PendingExchange {
     /// Where the paths of a multi-path update begin.
     let path: Path
     var conditions = RESTConditions.none
+    /// What is done when the engine has nothing against the request, whose body is still to be read.
+    var whenAllowed: (@LoopActor () -> Void)?
     /// The setting that is asked for.
     var setting: SettingsRoute?
     /// What of the rules' decisions is asked for.
@@ -102,6 +104,13 @@ extension Server {
             return
         }
         guard let pending else { return }
+        if let then = pending.whenAllowed {
+            pending.whenAllowed = nil
+            if case .done = response {
+                pending.cancelTimer()
+                return then()
+            }
+        }
         forgetStream(of: pending.exchange)
         let parameters = pending.parameters
         switch response {

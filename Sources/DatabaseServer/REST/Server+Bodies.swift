@@ -2,12 +2,10 @@ import DatabaseCore
 import Gzip
 import JSONTree
 import Transport
+import WireProtocol
 
 /// Bodies that are read while they arrive, or that are coded.
 extension Server {
-    /// Bytes of one body that may wait to be read; above it the socket is not read on.
-    private static let waitingByteLimit = 1 << 20
-
     /// Decides by the head how the body of a request is taken.
     func judgeBody(_ head: RequestHead) -> Verdict {
         guard ContentCoding(head) != nil else {
@@ -24,6 +22,7 @@ extension Server {
         case "PUT", "POST", "PATCH":
             switch Route(head.pathSegments) {
             case .data, .badPath: return .acceptInParts
+            case .rules, .settings, .simulate, .inspect, .upload: return .acceptInParts
             case .identity(let route): return judgeBody(head, route)
             case .accounts: return judgeAccountsBody(head)
             default: return .accept()
@@ -46,7 +45,8 @@ extension Server {
         let body = exchange.takeBody()
         var byteLimit = configuration.limits.bodyByteCount
         if case .accounts = route { byteLimit = AccountsRoute.bodyByteLimit }
-        let isTaken = readAway(body.count) { [byteLimit] () -> Result<[UInt8], BodyFault> in
+        let isTaken = readAway(body.count, of: exchange) {
+            [byteLimit] () -> Result<[UInt8], BodyFault> in
             Result { () throws(BodyFault) in
                 do throws(GzipError) { return try inflateWhole(body, byteLimit: byteLimit) } catch {
                     throw .gzip(error)
@@ -64,48 +64,72 @@ extension Server {
         return true
     }
 
-    static let tooManyBodies = RESTAnswer.error(503, "Too many large bodies are being read.")
+    static let tooManyBodies: HTTPResponse = {
+        var response = RESTAnswer.error(503, "Too many large bodies are being read.")
+        response.headers.append((name: "Retry-After", value: "5"))
+        return response
+    }()
 
-    /// Reads the body of a write on the `reading` worker while it arrives, and submits the request.
+    /// Reads the body of a write while it arrives, and submits the request; first it is looked whether whoever
+    /// sends it may write at all.
     func readInParts(
         _ pending: PendingExchange,
         _ purpose: BodyPurpose,
         _ database: DatabaseID
     ) {
-        let exchange = pending.exchange
-        let reader = BodyReader(purpose)
-        var waitingByteCount = 0
-        exchange.receiveBody { [self] event in
-            switch event {
-            case .part(let bytes):
-                waitingByteCount += bytes.count
-                if waitingByteCount > Server.waitingByteLimit { exchange.pauseBody() }
-                let isTaken = readAway(bytes.count) { () -> BodyFault? in
-                    do throws(BodyFault) { try reader.append(bytes) } catch { return error }
-                    return nil
-                } then: { [self] fault in
-                    waitingByteCount -= bytes.count
-                    if let fault {
-                        finish(pending, fault.answer)
-                    } else if waitingByteCount <= Server.waitingByteLimit / 2 {
-                        exchange.resumeBody()
-                    }
-                }
-                if !isTaken { finish(pending, Server.tooManyBodies) }
-            case .end:
-                let isTaken = readAway(0) { () -> Result<Request.Operation, BodyFault> in
-                    Result { () throws(BodyFault) in try reader.finish() }
-                } then: { [self] outcome in
-                    switch outcome {
-                    case .success(let operation): submit(operation, pending, database)
-                    case .failure(let fault): finish(pending, fault.answer)
-                    }
-                }
-                if !isTaken { finish(pending, Server.tooManyBodies) }
-            case .cut:
-                // What was made of it may be large: it is let go where it was made.
-                workers.reading.post(.read { reader.cut() })
-            }
+        var target = purpose.target
+        if let key = purpose.key {
+            target = WriteTarget(path: target.path.appending(key), isPriority: false)
+        }
+        let isUpdate = purpose.method == "PATCH"
+        judgeFirst(.foresee(target, isUpdate: isUpdate), pending, database) { [self] in
+            IncomingBody(pending, purpose, database, self).begin()
         }
     }
+
+    /// Asks the engine before the body is read on; `then` is called if nothing speaks against it.
+    func judgeFirst(
+        _ operation: Request.Operation,
+        _ pending: PendingExchange,
+        _ database: DatabaseID,
+        isForAdmins: Bool = false,
+        then: @escaping @LoopActor () -> Void
+    ) {
+        pending.exchange.pauseBody()
+        pending.whenAllowed = then
+        submit(operation, pending, database, isForAdmins: isForAdmins)
+    }
+
+    /// Whether the request is an administrator's with a body that is better not read for anybody else; then finds
+    /// that out, and comes again with the whole body.
+    func admitsFirst(_ exchange: HTTPExchange, _ route: Route) -> Bool {
+        switch route {
+        case .rules, .settings, .simulate, .inspect, .upload: break
+        default: return false
+        }
+        let isLarge = exchange.body.count > AdminBody.loopByteCount
+        let isCoded = exchange.head.hasHeader("content-encoding") && !exchange.body.isEmpty
+        guard !exchange.isBodyComplete || isLarge || isCoded, exchange.userData == nil else {
+            return false
+        }
+        let head = exchange.head
+        do throws(BadRequest) {
+            let database = try database(of: head)
+            let parameters = try RESTParameters(head, head.method)
+            let pending = PendingExchange(exchange, parameters, .root)
+            judgeFirst(.confirm, pending, database, isForAdmins: true) { [self] in
+                exchange.userData = AdmittedBody.known
+                if !exchange.isBodyComplete { return exchange.awaitBody() }
+                if !inflates(exchange) { receiveInflated(exchange) }
+            }
+        } catch {
+            refuse(exchange, RESTAnswer.bad(error))
+        }
+        return true
+    }
+}
+
+/// Marks a request whose sender is known to be an administrator.
+private final class AdmittedBody: Sendable {
+    static let known = AdmittedBody()
 }

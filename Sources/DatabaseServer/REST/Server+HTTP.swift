@@ -8,7 +8,10 @@ import WireProtocol
 extension Server {
     /// Answers a request whose body is complete, or hands it to the engine.
     func receive(_ exchange: HTTPExchange) {
-        counts.requests += 1
+        // One that comes again, now whole, was counted.
+        if exchange.userData == nil { counts.requests += 1 }
+        let route = Route(exchange.head.pathSegments)
+        if admitsFirst(exchange, route) { return }
         if !inflates(exchange) { receiveInflated(exchange) }
     }
 
@@ -46,7 +49,7 @@ extension Server {
     /// Makes the engine's request out of the exchange.
     ///
     /// The order of the checks can be seen from outside: method, database, path, parameters, body; whoever asks comes
-    /// after these.
+    /// after these. Of a large or coded body, whoever asks comes before it.
     private func ask(_ exchange: HTTPExchange, _ route: Route) throws(BadRequest) {
         let head = exchange.head
         let method = Server.method(of: head)
@@ -124,7 +127,10 @@ extension Server {
         let key = method == "POST" ? pushIDs.next(now: Clock.now()) : nil
         let writes = method == "PUT" || method == "POST" || method == "PATCH"
         let coding = ContentCoding(exchange.head) ?? .identity
-        if writes, !exchange.isBodyComplete || (coding == .gzip && !exchange.body.isEmpty) {
+        let isLarge = exchange.body.count >= Server.readAwayByteCount
+        if writes,
+            !exchange.isBodyComplete || isLarge || (coding == .gzip && !exchange.body.isEmpty)
+        {
             let purpose = BodyPurpose(
                 method: method,
                 target: target,
@@ -136,35 +142,15 @@ extension Server {
             readInParts(pending, purpose, database)
             return
         }
-        let body = exchange.takeBody()
-        let query = pending.parameters.query
-        let conditions = pending.conditions
-        if body.count < Server.readAwayByteCount {
-            let operation = try Request.Operation(
-                method,
-                target,
-                query,
-                conditions,
-                body: body,
-                key: key
-            )
-            submit(operation, pending, database)
-            return
-        }
-        let read: @Sendable () -> Result<Request.Operation, BadRequest> = {
-            Result { () throws(BadRequest) in
-                try Request.Operation(method, target, query, conditions, body: body, key: key)
-            }
-        }
-        let isTaken = readAway(body.count, read) { [self] outcome in
-            switch outcome {
-            case .success(let operation): submit(operation, pending, database)
-            case .failure(let error): finish(pending, RESTAnswer.bad(error))
-            }
-        }
-        if !isTaken {
-            finish(pending, RESTAnswer.error(503, "Too many large bodies are being read."))
-        }
+        let operation = try Request.Operation(
+            method,
+            target,
+            pending.parameters.query,
+            pending.conditions,
+            body: exchange.takeBody(),
+            key: key
+        )
+        submit(operation, pending, database)
     }
 
     /// Hands a request to the engine.

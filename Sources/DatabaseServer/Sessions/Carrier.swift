@@ -8,6 +8,14 @@ enum Carrier {
     case socket(WebSocketConnection)
     case poll(PollSession)
 
+    /// Whose it is, for what each client may hold.
+    var client: String {
+        switch self {
+        case .socket(let socket): socket.client
+        case .poll(let poll): poll.client
+        }
+    }
+
     /// Queues frames. Ignored once the carrier is over.
     func send(_ frame: SharedFrame) {
         switch self {

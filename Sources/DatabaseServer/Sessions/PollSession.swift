@@ -39,6 +39,8 @@ final class PollSession {
     let password: String
     let connection: ConnectionID
     let database: DatabaseID
+    /// Whose it is, for what each client may hold.
+    let client: String
     private let times: Times
     /// Bytes that may wait behind the first message.
     private let queueByteLimit: Int
@@ -75,6 +77,8 @@ final class PollSession {
     private var inboxByteCount = 0
     /// What the table knows of `inboundByteCount`.
     private var countedByteCount = 0
+    /// Whether the table has no room for so much.
+    private(set) var isTooMuch = false
     /// Whether the server wants no message for now.
     var isHeld = false
     /// A WebSocket that the session may move to.
@@ -85,6 +89,7 @@ final class PollSession {
     init(
         _ connection: ConnectionID,
         of database: DatabaseID,
+        from client: String,
         _ server: Server,
         prologue: (SessionID, _ password: String) -> [UInt8]
     ) {
@@ -92,6 +97,7 @@ final class PollSession {
         password = Randomness.identifier()
         self.connection = connection
         self.database = database
+        self.client = client
         self.server = server
         let limits = server.configuration.limits
         times = Times(hold: limits.pollHold, silence: limits.pollSilence)
@@ -130,8 +136,7 @@ final class PollSession {
     }
 
     private func count() {
-        server.polls.noteInbound(inboundByteCount - countedByteCount)
-        countedByteCount = inboundByteCount
+        isTooMuch = !server.polls.hold(inboundByteCount, for: &countedByteCount, of: client)
     }
 
     /// Goes on with messages after some were held.

@@ -11,6 +11,9 @@ final class PollTable {
     /// Bytes of all messages that are not complete, or wait to be taken; the session that goes beyond ends.
     static let inboundByteLimit = 256 << 20
 
+    /// Bytes of those that one client may have, if it has several sessions; the session that goes beyond ends.
+    static let inboundShareByteCount = 64 << 20
+
     /// Sessions that are sent to in one turn: an answer costs some 10 µs, and one of the greatest size that is made
     /// at once some 100 µs.
     private static let flushedSessions = 64
@@ -21,8 +24,11 @@ final class PollTable {
     private var dirty: [PollSession] = []
     /// Those before it have been sent to.
     private var dirtyStart = 0
-    /// The sum of `inboundByteCount` over all sessions.
-    private(set) var inboundByteCount = 0
+    /// What sessions hold of messages.
+    private var held = HeldBytes(
+        byteLimit: inboundByteLimit,
+        shareByteCount: inboundShareByteCount
+    )
 
     /// Whether no more sessions are taken.
     var isFull: Bool { sessions.count >= Self.sessionLimit }
@@ -46,8 +52,10 @@ final class PollTable {
 
     func remove(_ session: PollSession) { sessions[session.id] = nil }
 
-    /// Notes by how much a session's `inboundByteCount` has changed.
-    func noteInbound(_ change: Int) { inboundByteCount += change }
+    /// Counts so many bytes for a session of a client; false when there is no room for them.
+    func hold(_ byteCount: Int, for counted: inout Int, of client: String) -> Bool {
+        held.hold(byteCount, for: &counted, of: client) == .held
+    }
 
     /// Lets a session look at the end of the turn whether something can leave. At most once a session.
     func markDirty(_ session: PollSession) { dirty.append(session) }

@@ -48,7 +48,7 @@ extension Server {
         connection.carrier.holdMessages()
         let id = connection.id
         let key = pushIDs.next(now: Clock.now())
-        let isTaken = readAway(frame.count) {
+        let isTaken = desk.read(frame.count, of: connection.carrier.client) {
             Server.read(frame) { key }
         } then: { [self] outcome in
             guard let connection = connections[id] else { return }

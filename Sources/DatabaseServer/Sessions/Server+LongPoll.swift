@@ -84,7 +84,8 @@ extension Server {
     ) {
         var made: PollSession?
         let connection = connections.add { id in
-            let poll = PollSession(id, of: database, self) { session, password in
+            let client = client(exchange.head)
+            let poll = PollSession(id, of: database, from: client, self) { session, password in
                 functions + PollScript.start(id: session.text, password: password)
             }
             made = poll
@@ -124,7 +125,7 @@ extension Server {
             return
         }
         let isTooMuch = poll.inboundByteCount > 2 * configuration.limits.messageByteCount
-        guard !isTooMuch, polls.inboundByteCount <= PollTable.inboundByteLimit else {
+        guard !isTooMuch, !poll.isTooMuch else {
             refuse(connection, 1013, "Too much of unfinished messages waits")
             return
         }

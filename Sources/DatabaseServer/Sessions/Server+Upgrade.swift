@@ -39,7 +39,9 @@ extension Server {
     /// One frame on a WebSocket that the session has not moved to.
     func receive(_ frame: [UInt8], _ attempt: UpgradeAttempt) {
         do {
-            switch try attempt.assembler.receive(frame) {
+            let assembled = try attempt.assembler.receive(frame)
+            attempt.socket.keptByteCount = attempt.assembler.heldByteCount
+            switch assembled {
             case .incomplete, .keepAlive: return
             case .message(let text):
                 counts.messages += 1

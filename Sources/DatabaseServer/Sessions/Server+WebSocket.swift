@@ -42,7 +42,9 @@ extension Server {
             return
         }
         do {
-            switch try connection.assembler?.receive(frame) {
+            let assembled = try connection.assembler?.receive(frame)
+            socket.keptByteCount = connection.assembler?.heldByteCount ?? 0
+            switch assembled {
             case nil: takeRequest(frame, connection)
             case .incomplete, .keepAlive: return
             case .message(let text):
@@ -72,7 +74,7 @@ extension Server {
         connection.carrier.holdMessages()
         let id = connection.id
         let isText = connection.takesSegments
-        let isTaken = readAway(text.count) {
+        let isTaken = desk.read(text.count, of: connection.carrier.client) {
             Result { () throws(MessageError) in try Server.parse(text, isText: isText) }
         } then: { [self] in
             receive($0, from: id)

@@ -14,11 +14,33 @@ extension Server {
         endOverdueProfiles()
         tellServiceStatus()
         logSuppressedRefusals()
+        logRefusedConnections()
         commits.maintain()
         for change in files.changes() { reload(change) }
         turnSigningKeys()
         checkpointIfDue()
         removeExpiredCodes()
+    }
+
+    /// One line for all connections that were refused since the last one.
+    private func logRefusedConnections() {
+        for listener in [listener, accountsListener, hubListener].compactMap(\.self) {
+            guard let refusals = listener.takeRefusals() else { continue }
+            log.warning(
+                "refused connections: their address has too many; a proxy is named by --trusted-proxy",
+                metadata: [
+                    "address": "\(refusals.address)", "connections": "\(refusals.count)",
+                    "port": "\(listener.port)",
+                ]
+            )
+        }
+        let overloads = bodies.overloadCount + (listener?.counters.overloadCount ?? 0)
+        guard overloads > loggedOverloads else { return }
+        log.warning(
+            "ended unfinished messages and bodies: their client, or all clients, held too many bytes",
+            metadata: ["ended": "\(overloads - loggedOverloads)"]
+        )
+        loggedOverloads = overloads
     }
 
     // MARK: - The log

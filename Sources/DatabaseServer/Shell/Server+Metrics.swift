@@ -133,8 +133,8 @@ extension Server {
 
     /// Work that other threads do for the loop, by its kind.
     private func addLongWork(to metrics: Metrics) {
-        for (kind, worker) in workers.byKind {
-            let figures = worker.figures
+        for (kind, workers) in workers.byKind {
+            let figures = Worker.Figures.of(workers)
             let labels = [("kind", kind)]
             metrics.gauge("hearth_work_waiting", "Long work under way or waiting.", labels) {
                 Double(figures.waiting)
@@ -163,6 +163,14 @@ extension Server {
             ("timeouts", "Connections closed by a time limit.", transport.timeoutCount),
             ("bad_requests", "HTTP requests that could not be read.", transport.badRequestCount),
             ("refused_requests", "Requests refused by their head.", transport.refusedCount),
+            (
+                "refused_connections", "Connections reset: their address had too many.",
+                transport.refusedConnectionCount
+            ),
+            (
+                "overloads", "Unfinished messages and bodies ended for lack of room.",
+                transport.overloadCount + bodies.overloadCount
+            ),
         ]
         for (name, help, value) in counters {
             metrics.counter("hearth_transport_\(name)_total", help) { Double(value) }
@@ -182,5 +190,10 @@ extension Server {
             "hearth_transport_inbound_bytes",
             "Bytes of unfinished messages and bodies now."
         ) { Double(transport.inboundByteCount) }
+        let bodyByteCount = bodies.heldByteCount
+        metrics.gauge(
+            "hearth_incoming_body_bytes",
+            "Bytes that large writes on their way in have come to."
+        ) { Double(bodyByteCount) }
     }
 }

@@ -70,6 +70,10 @@ extension Server: TransportApplication {
         abandon(exchange)
     }
 
+    func client(_ head: RequestHead) -> String {
+        ClientAddress.network(of: clientAddress(of: head))
+    }
+
     func turnEnded() {
         polls.flush()
         workIfNeeded()

@@ -75,11 +75,16 @@ final class Server {
     var exitCode: Int32 = 0
     var pushIDs: PushIDGenerator
     var counts = ServerCounts()
-    /// Bytes of messages and bodies that wait to be read away from the loop, or are being read.
-    private(set) var readingByteCount = 0
+    /// Who reads large messages and bodies.
+    let desk: ReadingDesk
+    /// Bodies on their way in.
+    let bodies = BodyTable()
     private var turnIsAsked = false
     /// Memory for the effects of the next step.
     private var spareEffects: [Effect] = []
+
+    /// Messages and bodies ended for lack of room that the log tells of.
+    var loggedOverloads = 0
 
     var space = SpaceState.ok
     /// When the next checkpoint may be begun only to make room.
@@ -107,9 +112,6 @@ final class Server {
     /// like take up to 0.1 µs a byte.
     nonisolated static let readAwayByteCount = 64 * 1024
 
-    /// Bytes of all messages and bodies that may wait to be read: four bodies of the greatest size.
-    static let readingByteLimit = 1 << 30
-
     /// Exports and backups at a time; each keeps an old state of every database in memory.
     static let archiveLimit = 4
 
@@ -134,6 +136,7 @@ final class Server {
         self.commits = commits
         self.checkpointer = checkpointer
         self.workers = workers
+        desk = ReadingDesk(workers.reading)
         self.credentials = credentials
         self.accounts = accounts
         self.log = log
@@ -276,25 +279,15 @@ final class Server {
         for (database, number) in commits { step(.flushed(database, through: number)) }
     }
 
-    /// Reads so many bytes that a client sent on a thread of its own; `body` is then called on the
-    /// loop. Returns whether there was room for them.
+    /// Reads so many bytes of a request on a thread of its own; `then` is called on the loop. Returns whether there
+    /// was room for them.
     func readAway<Outcome: Sendable>(
         _ byteCount: Int,
+        of exchange: HTTPExchange,
         _ read: @escaping @Sendable () -> Outcome,
-        then body: @escaping @Sendable @LoopActor (Outcome) -> Void
+        then: @escaping @Sendable @LoopActor (Outcome) -> Void
     ) -> Bool {
-        guard readingByteCount + byteCount <= Server.readingByteLimit else { return false }
-        let isTaken = workers.reading.post(
-            .read {
-                let outcome = read()
-                EventLoop.shared.enqueue { [self] in
-                    readingByteCount -= byteCount
-                    body(outcome)
-                }
-            }
-        )
-        if isTaken { readingByteCount += byteCount }
-        return isTaken
+        desk.read(byteCount, of: client(exchange.head), read, then: then)
     }
 
     private func perform(_ work: LongWork, _ inquiry: InquiryID) {

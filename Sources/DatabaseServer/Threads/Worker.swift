@@ -36,6 +36,17 @@ final class Worker: Sendable {
         var done = 0
         /// The longest that one job, or one slice of a job, took.
         var longestNanoseconds: UInt64 = 0
+
+        /// Those of several workers together.
+        static func of(_ workers: [Worker]) -> Figures {
+            var sum = Figures()
+            for figures in workers.map(\.figures) {
+                sum.waiting += figures.waiting
+                sum.done += figures.done
+                sum.longestNanoseconds = max(sum.longestNanoseconds, figures.longestNanoseconds)
+            }
+            return sum
+        }
     }
 
     /// Bytes whose length is found out before the next job gets its turn: some 10 ms.
@@ -213,8 +224,8 @@ struct Workers: Sendable {
     let passwords = Worker(jobLimit: PasswordQueue.developmentLimit)
     /// Lengths of large values, in slices, and giving back the memory of large trees.
     let values = Worker(jobLimit: 100_000)
-    /// Large messages and bodies on their way in: up to seconds each.
-    let reading = Worker(jobLimit: 10_000)
+    /// Large messages and bodies on their way in: up to seconds each. `ReadingDesk` gives them their jobs.
+    let reading = (0..<ReadingDesk.readerCount).map { _ in Worker(jobLimit: 2) }
     /// Answers on their way out, in slices of some milliseconds.
     let compressing = Worker(jobLimit: 100_000)
     /// What the engine asks for (`Effect.work`): indexes, hashes, comparisons, up to seconds each.
@@ -222,18 +233,18 @@ struct Workers: Sendable {
     /// Exports and pieces of backups: long, and nobody waits but who asked.
     let archives = Worker(jobLimit: 64)
 
-    /// Each with the name that metrics show.
-    var byKind: [(kind: String, worker: Worker)] {
+    /// Those of each kind, with the name that metrics show.
+    var byKind: [(kind: String, workers: [Worker])] {
         [
-            ("credentials", credentials), ("passwords", passwords), ("values", values),
+            ("credentials", [credentials]), ("passwords", [passwords]), ("values", [values]),
             ("reading", reading),
-            ("compressing", compressing), ("jobs", jobs),
-            ("archives", archives),
+            ("compressing", [compressing]), ("jobs", [jobs]),
+            ("archives", [archives]),
         ]
     }
 
     /// Finishes what waits, then ends the threads.
     func stop() {
-        for (_, worker) in byKind { worker.stop() }
+        for worker in byKind.flatMap(\.workers) { worker.stop() }
     }
 }
