@@ -51,7 +51,7 @@ extension DatabaseEngine {
                 indexEntryCount: database.indexes.values.reduce(0) {
                     $0 + ($1.ready?.entryCount ?? 0)
                 },
-                hasOwnRules: database.ownRules != nil,
+                ownRules: database.ownRules == nil ? nil : database.rulesVersions.last,
                 shadow: database.shadow?.report.totals ?? ShadowTotals(),
                 refusalCounts: database.refusalCounts,
             )
@@ -76,7 +76,8 @@ package struct DatabaseSummary: Sendable {
     package let viewCount: Int
     package let indexCount: Int
     package let indexEntryCount: Int
-    package let hasOwnRules: Bool
+    /// The version of its own rules that is in force; nil when it has none.
+    package let ownRules: RulesVersion?
     /// What the shadow rules have found, if there are any.
     package let shadow: ShadowTotals
     package let refusalCounts: RefusalCounts

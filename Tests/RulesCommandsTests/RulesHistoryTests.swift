@@ -43,6 +43,36 @@ struct RulesHistoryTests {
         #expect(PublishedVersion.read(Array(body.utf8)) == nil)
     }
 
+    @Test(
+        "says what is in force, and which file is not used",
+        arguments: [
+            (
+                body.replacing("]}", with: #"],"withoutOwn":{"source":"file","file":"r.json"}}"#),
+                "in force: version 12 (by dan (rollback to 10), 2025-12-31T23:59:59.999Z); the server's file r.json "
+                    + "is not used ('hearth rules detach' goes back to it)"
+            ),
+            (
+                body.replacing("]}", with: #"],"withoutOwn":{"source":"closed"}}"#),
+                "in force: version 12 (by dan (rollback to 10), 2025-12-31T23:59:59.999Z)"
+            ),
+            (
+                #"{"versions":[{"number":2,"bytes":0,"detached":true}],"withoutOwn":{"source":"samples"}}"#,
+                "in force: the sample rules"
+            ),
+            (
+                #"{"versions":[],"withoutOwn":{"source":"open"}}"#,
+                "in force: none: open to everybody"
+            ),
+            (#"{"versions":[],"withoutOwn":{"source":"file"}}"#, nil),
+            (#"{"versions":[]}"#, nil),
+        ] as [(String, String?)]
+    )
+    func inForce(body: String, text: String?) throws {
+        let bytes = Array(body.utf8)
+        let rules = PublishedRules(try #require(PublishedVersion.read(bytes)), bytes)
+        #expect(rules.inForceText == text)
+    }
+
     @Test("of a database without any is empty", arguments: [#"{"versions":[]}"#])
     func empty(body: String) {
         #expect(PublishedVersion.read(Array(body.utf8)) == [])

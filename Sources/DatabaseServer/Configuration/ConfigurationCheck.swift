@@ -98,6 +98,15 @@ package struct ConfigurationCheck: Sendable {
             "\(path): rules load"
                 + (found.isEmpty ? "" : ", with \(found.count) warnings of hearth rules check")
         )
+        // They are in the data folder, which a check does not open.
+        if case .folder(let folder) = configuration.storage,
+            FolderLook(folder).presence == .folder
+        {
+            facts.append(
+                "\(path): not used by databases with rules of their own (hearth rules push); the log of the start and "
+                    + "'hearth rules history' tell which have some, 'hearth rules detach' goes back to the file"
+            )
+        }
         guard configuration.mode == .production else { return }
         for lint in found where lint.code == .openRoot {
             warnings.append("\(path):\(lint.line):\(lint.column): \(lint.message)")

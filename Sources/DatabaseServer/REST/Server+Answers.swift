@@ -17,6 +17,8 @@ final class PendingExchange {
     var whenAllowed: (@LoopActor () -> Void)?
     /// The setting that is asked for.
     var setting: SettingsRoute?
+    /// Which rules the database has while it has none of its own, where that is told.
+    var rulesFallback: RulesFallback?
     /// What of the rules' decisions is asked for.
     var inspection: InspectionRequest?
     /// Why the rules refuse it, where that is told.
@@ -155,7 +157,8 @@ extension Server {
             )
         case .settings(let settings):
             pending.setting.map { RESTAnswer.settings(settings, $0) } ?? RESTAnswer.json([])
-        case .rulesHistory(let versions): RESTAnswer.rulesHistory(versions, pending.setting)
+        case .rulesHistory(let versions):
+            RESTAnswer.rulesHistory(versions, pending.setting, pending.rulesFallback)
         case .rulesPut(let version): RESTAnswer.rulesPut(version: version)
         case .rulesMismatch(let present): RESTAnswer.rulesMismatch(present)
         case .done: done(pending)

@@ -90,6 +90,9 @@ extension Server {
                 read(kind, pending, database)
                 return
             }
+            if setting == .rulesHistory {
+                pending.rulesFallback = configuration.rulesFallback(of: database)
+            }
             operation = setting.isHistory ? .getRulesHistory : .getSettings
         case .simulate:
             read(.simulation(isAnsweredInWords: wantsWords(head)), pending, database)

@@ -88,9 +88,15 @@ extension RESTAnswer {
     /// The header that tells which version of the rules a replacement left in force.
     static let rulesVersionHeader = "Rules-Version"
 
-    /// The list of versions, the newest first, or the text of one of them.
-    static func rulesHistory(_ versions: [RulesVersion], _ route: SettingsRoute?) -> HTTPResponse {
-        guard case .rulesVersion(let number) = route else { return rulesHistory(versions) }
+    /// The list of versions, the newest first, with what is in force without them; or the text of one of them.
+    static func rulesHistory(
+        _ versions: [RulesVersion],
+        _ route: SettingsRoute?,
+        _ fallback: RulesFallback?
+    ) -> HTTPResponse {
+        guard case .rulesVersion(let number) = route else {
+            return rulesHistory(versions, fallback)
+        }
         guard let version = versions.first(where: { $0.number == number }) else {
             let range =
                 versions.first.flatMap { first in
@@ -104,13 +110,21 @@ extension RESTAnswer {
         return json(Array(text.utf8))
     }
 
-    private static func rulesHistory(_ versions: [RulesVersion]) -> HTTPResponse {
+    private static func rulesHistory(
+        _ versions: [RulesVersion],
+        _ fallback: RulesFallback?
+    ) -> HTTPResponse {
         var body = Array("{\"versions\":[".utf8)
         for version in versions.reversed() {
             if body.last == UInt8(ascii: "}") { body.append(UInt8(ascii: ",")) }
             append(version, isInForce: version.number == versions.last?.number, to: &body)
         }
-        body += Array("]}".utf8)
+        body.append(UInt8(ascii: "]"))
+        if let fallback {
+            body += Array(",\"withoutOwn\":".utf8)
+            fallback.append(to: &body)
+        }
+        body.append(UInt8(ascii: "}"))
         return json(body)
     }
 

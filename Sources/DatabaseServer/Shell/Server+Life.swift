@@ -159,6 +159,7 @@ extension Server {
             let rules = try RulesFile.load(path)
             step(database.map { .rules($0, rules) } ?? .defaultRules(rules))
             log.notice("rules read again", metadata: ["file": "\(path)"])
+            logRulesInForce(from: path)
         } catch {
             log.error("the rules in force stay, since the new ones do not load")
             for line in "\(error)".split(separator: "\n") { log.error("\(line)") }

@@ -1,5 +1,4 @@
 import DataCommands
-import HTTPClient
 import JSONTree
 
 /// One version of the rules of a database, as its server lists it.
@@ -21,17 +20,6 @@ struct PublishedVersion: Equatable {
         let facts = [author.map { "by \($0)" }, time.map { ISO8601.text(of: $0.milliseconds) }]
         let known = facts.compactMap { $0 }
         return known.isEmpty ? "\(number)" : "\(number) (\(known.joined(separator: ", ")))"
-    }
-
-    /// All versions that a server keeps, the newest first.
-    ///
-    /// - Throws: `CommandError` when it refuses, or answers something else.
-    static func all(of database: RemoteDatabase) throws(CommandError) -> [PublishedVersion] {
-        let body = try database.perform(database.request(.get, address)).body
-        guard let versions = read(body) else {
-            throw .failed("\(database.place) answers no history of rules: is it an older server?")
-        }
-        return versions
     }
 
     /// Reads `{"versions":[...]}`; nil when it is something else.

@@ -6,11 +6,12 @@ import JSONTree
 package enum RulesHistory {
     /// Lists the versions for people, the newest first.
     package static func list(_ database: RemoteDatabase) throws(CommandError) -> CommandOutcome {
-        let versions = try PublishedVersion.all(of: database)
-        guard !versions.isEmpty else {
-            return .done("\(database.place) never had rules of its own")
+        let rules = try PublishedRules(of: database)
+        let inForce = rules.inForceText.map { "\n\($0)" } ?? ""
+        guard !rules.versions.isEmpty else {
+            return .done("\(database.place) never had rules of its own\(inForce)")
         }
-        return .done(table(versions))
+        return .done(table(rules.versions) + inForce)
     }
 
     /// Prints the list as the server gives it.

@@ -42,7 +42,8 @@ package enum RulesPublishing {
         let checked = CheckedFile(file)
         let findings = checked.texts.joined(separator: "\n")
         guard checked.errors.isEmpty else { return .failed(findings) }
-        let before = try PublishedVersion.all(of: database).first
+        let rules = try PublishedRules(of: database)
+        let before = rules.versions.first
         var request = database.request(
             .put,
             address,
@@ -59,7 +60,7 @@ package enum RulesPublishing {
         if choice.isDryRun {
             output = "\(file): \(database.place) would take it; nothing is changed"
         } else {
-            output = said("pushed \(file)", response, before, database)
+            output = said("pushed \(file)", response, before, database) + rules.unusedFileText
         }
         return .done(output, errors: findings)
     }
@@ -69,15 +70,15 @@ package enum RulesPublishing {
         from database: RemoteDatabase,
         _ choice: Choice,
     ) throws(CommandError) -> CommandOutcome {
-        let before = try PublishedVersion.all(of: database).first
+        let rules = try PublishedRules(of: database)
+        let fallback = rules.fallback.map { "; in force: \($0.text)" } ?? ""
         let request = database.request(.delete, address, choice.parameters)
         let response = try database.perform(request)
         if choice.isDryRun {
-            return .done(
-                "\(database.place) would use the server's default rules; nothing is changed"
-            )
+            let those = rules.fallback?.text ?? "the server's default rules"
+            return .done("\(database.place) would have these rules: \(those); nothing is changed")
         }
-        return .done(said("detached", response, before, database))
+        return .done(said("detached", response, rules.versions.first, database) + fallback)
     }
 
     /// Copies rules to a file or standard output: those in force, or an earlier version.
@@ -90,6 +91,9 @@ package enum RulesPublishing {
         let path =
             version.map { DatabasePath(PublishedVersion.address.description + "/\($0)") } ?? address
         try database.copySetting(path, isStrict ? [("format", "strict")] : [], to: output)
+        if version == nil, let text = try PublishedRules(of: database).inForceText {
+            database.say(text)
+        }
     }
 
     /// Puts an earlier version in force again, as a new one.
@@ -100,7 +104,8 @@ package enum RulesPublishing {
         of database: RemoteDatabase,
         author: String?,
     ) throws(CommandError) -> CommandOutcome {
-        let versions = try PublishedVersion.all(of: database)
+        let rules = try PublishedRules(of: database)
+        let versions = rules.versions
         guard let version = versions.first(where: { $0.number == number }) else {
             throw .failed(unknown(number, versions, database))
         }
@@ -117,7 +122,11 @@ package enum RulesPublishing {
         }
         let response = try database.perform(request)
         let what = version.isDetached ? "detached, as in version" : "rolled back to version"
-        return .done(said("\(what) \(version.shown)", response, versions.first, database))
+        let fallback = rules.fallback.map { "; in force: \($0.text)" } ?? ""
+        return .done(
+            said("\(what) \(version.shown)", response, versions.first, database)
+                + (version.isDetached ? fallback : rules.unusedFileText)
+        )
     }
 
     // MARK: - Words

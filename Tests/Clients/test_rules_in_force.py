@@ -1,0 +1,118 @@
+"""Which rules are in force, and why: said at the start, when files are read again, and by the commands about rules."""
+
+import signal
+
+import pytest
+
+from command_line import hearth
+from hearth_server import Hearth
+
+CLOSED = '{"rules": {".read": false, ".write": false}}'
+OPEN = '{"rules": {".read": true, ".write": true}}'
+NOT_USED = "a rules file is not used, since the database has rules of its own"
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, text in [("file", CLOSED), ("own", OPEN), ("other", CLOSED)]:
+        (tmp_path / f"{name}.json").write_text(text)
+    return tmp_path
+
+
+def serve(files, *flags):
+    flags = ["--rules", str(files / "file.json"), "--database", "chat", *flags]
+    return Hearth(
+        *flags,
+        dev=False,
+        data=files / "data",
+        log=files / "log",
+    )
+
+
+def command(server, files, *words, database="chat"):
+    done = hearth(
+        server,
+        *["rules", *words, "--instance", database],
+        *["--admin-secret-file", files / "data" / "admin-secret"],
+        folder=files,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def lines_since(server, seen):
+    return server.log_text[seen:]
+
+
+def test_the_start_says_which_rules_are_in_force(files):
+    named = ["--database", f"party={files / 'other.json'}"]
+    with serve(files, *named) as server:
+        lines = server.log_text.splitlines()
+        assert any(f"rules in force: the file {files / 'file.json'}" in line and "chat" in line for line in lines)
+        assert any(f"rules in force: the file {files / 'other.json'}" in line and "party" in line for line in lines)
+        assert NOT_USED not in server.log_text
+    bare = Hearth(dev=False, data=files / "bare", log=files / "bare-log")
+    with bare as server:
+        assert "rules in force: none: everything is denied" in server.log_text
+
+
+def test_a_file_that_pushed_rules_beat_is_warned_of_at_every_reading_and_start(files):
+    file = files / "file.json"
+    with serve(files) as server:
+        output, _ = command(server, files, "push", "own.json", "--author", "ann")
+        assert f"the server's file {file} is not used ('hearth rules detach' goes back to it)" in output
+        seen = len(server.log_text)
+        file.write_text(CLOSED + "\n")
+        server.process.send_signal(signal.SIGHUP)
+        server.await_log("goes back to the file")
+        log = lines_since(server, seen)
+        assert "rules read again" in log and NOT_USED in log
+        assert "rules in force: version 1 of its own, put in force at 20" in log and "by ann" in log
+        assert "hearth rules detach --instance chat" in log and str(file) in log
+        assert server.get("/a.json?ns=chat").status == 200
+        assert server.stop() == 0
+        seen = len(server.log_text)
+        server.start()
+        log = lines_since(server, seen)
+        assert "rules in force: version 1 of its own" in log and NOT_USED in log
+        output, _ = command(server, files, "detach")
+        assert f"in force: the server's file {file}" in output
+        assert server.get("/a.json?ns=chat").status == 401
+        seen = len(server.log_text)
+        server.process.send_signal(signal.SIGHUP)
+        server.await_log(f"rules in force: the file {file}")
+        assert NOT_USED not in lines_since(server, seen)
+
+
+def test_the_commands_say_which_rules_are_in_force(files):
+    file = files / "file.json"
+    with serve(files) as server:
+        assert f"in force: the server's file {file}" in command(server, files, "history")[0]
+        _, errors = command(server, files, "pull")
+        assert f"in force: the server's file {file}" in errors
+        dry, _ = command(server, files, "detach", "--dry-run")
+        assert f"the server's file {file}; nothing is changed" in dry
+        command(server, files, "push", "own.json", "--author", "ann")
+        for output in [command(server, files, "history")[0], command(server, files, "pull")[1]]:
+            assert "in force: version 1 (by ann, 20" in output
+            assert f"the server's file {file} is not used ('hearth rules detach' goes back to it)" in output
+        command(server, files, "detach")
+        output, _ = command(server, files, "rollback", "1")
+        assert f"the server's file {file} is not used" in output
+        output, _ = command(server, files, "rollback", "2")
+        assert f"in force: the server's file {file}" in output
+
+
+def test_the_history_tells_programs_what_is_in_force_without_rules_of_its_own(files):
+    with serve(files) as server:
+        secret = (files / "data" / "admin-secret").read_text().strip()
+        answer = server.get(
+            "/.settings/rules_history.json?ns=chat", headers={"Authorization": f"Bearer {secret}"}
+        )
+        assert answer.json == {
+            "versions": [],
+            "withoutOwn": {"source": "file", "file": str(files / "file.json")},
+        }
+    with Hearth() as server:
+        answer = server.get("/.settings/rules_history.json?ns=any")
+        assert answer.json == {"versions": [], "withoutOwn": {"source": "open"}}
