@@ -86,11 +86,15 @@ package enum ServiceAccountKeys {
         let answer = try AccountService.answer(of: database, .get, resource)
         if isJSON { return .done(String(decoding: answer, as: UTF8.self)) }
         var rows: [[String]] = []
+        var hasOld = false
         let accounts = try AccountService.tree(answer, of: database).member("serviceAccounts")
         accounts.visitChildren { _, account in
             var keys: [String] = []
             account.member("keys").visitChildren { _, key in
-                keys.append(key.member("id").string ?? "")
+                let id = key.member("id").string ?? ""
+                let isOld = key.member("ownUniverse").boolean == false
+                keys.append(isOld ? "\(id) (old)" : id)
+                hasOld = hasOld || isOld
                 return true
             }
             rows.append([
@@ -101,8 +105,15 @@ package enum ServiceAccountKeys {
             return true
         }
         if rows.isEmpty { return .done("\(database.origin) has no service accounts") }
-        return .done(TextTable.text(["name", "e-mail", "created", "keys"], rows))
+        let table = TextTable.text(["name", "e-mail", "created", "keys"], rows)
+        return .done(table, errors: hasOld ? oldKeyWarning : "")
     }
+
+    private static let oldKeyWarning = """
+        warning: with the file of a key marked (old) Google's libraries may send access tokens of this server to Google; \
+        make a new file (hearth service-account create NAME --add-key), hand it out, then \
+        revoke the old key (hearth service-account revoke NAME --key ID)
+        """
 
     /// Takes a service account away, or one of its keys.
     @discardableResult

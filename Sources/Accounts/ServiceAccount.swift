@@ -5,7 +5,7 @@ package import JSONTree
 ///
 /// Stored is, members that are nil or false left out:
 ///
-///     serviceAccounts/NAME: {email, createdAt, validSince, disabled, keys: {KEY ID: {publicKey, createdAt}}}
+///     serviceAccounts/NAME: {email, createdAt, validSince, disabled, keys: {KEY ID: {publicKey, createdAt, ownUniverse}}}
 ///
 /// Times are milliseconds since 1970, `validSince` is seconds. Private keys are never stored.
 package struct ServiceAccount: Sendable, Equatable {
@@ -27,11 +27,15 @@ package struct ServiceAccount: Sendable, Equatable {
         /// PEM text (`BEGIN PUBLIC KEY`).
         package let publicPEM: String
         package let createdAt: Timestamp
+        /// Whether its key file names a universe that is not Google's, so that Google's libraries call none of Google's
+        /// addresses with it; key files of earlier versions do not.
+        package let isOfOwnUniverse: Bool
 
-        package init(id: String, publicPEM: String, createdAt: Timestamp) {
+        package init(id: String, publicPEM: String, createdAt: Timestamp, isOfOwnUniverse: Bool) {
             self.id = id
             self.publicPEM = publicPEM
             self.createdAt = createdAt
+            self.isOfOwnUniverse = isOfOwnUniverse
         }
     }
 
@@ -84,7 +88,8 @@ package struct ServiceAccount: Sendable, Equatable {
     package mutating func removeKey(_ id: String, at now: Timestamp) -> Bool {
         guard let place = keys.firstIndex(where: { $0.id == id }) else { return false }
         keys.remove(at: place)
-        validSince = max(validSince, Self.secondsBehind(now))
+        // Later than before in any case: what was issued ahead of the clock ends too.
+        validSince = max(validSince + 1, Self.secondsBehind(now))
         return true
     }
 
@@ -127,8 +132,14 @@ extension ServiceAccount {
             guard let pem = node.member("publicKey").string,
                 let createdAt = node.member("createdAt").integer
             else { return true }
-            let time = Timestamp(milliseconds: createdAt)
-            keys.append(Key(id: id.string, publicPEM: pem, createdAt: time))
+            keys.append(
+                Key(
+                    id: id.string,
+                    publicPEM: pem,
+                    createdAt: Timestamp(milliseconds: createdAt),
+                    isOfOwnUniverse: node.member("ownUniverse").boolean ?? false
+                )
+            )
             return true
         }
         self.keys = keys.sorted { $0.id < $1.id }
@@ -145,6 +156,7 @@ extension ServiceAccount {
             var node = RecordBuilder()
             node.set("publicKey", key.publicPEM)
             node.set("createdAt", key.createdAt.milliseconds)
+            node.set("ownUniverse", key.isOfOwnUniverse)
             record.set(node.node, at: ["keys", key.id])
         }
         return record.node

@@ -118,6 +118,28 @@ struct Claims {
         )
     }
 
+    /// What an access token says that a service account has signed itself (`SelfSignedAccess`).
+    func selfSignedAccess(keyID: String?, _ now: Timestamp) throws(TokenError) -> VerifiedToken {
+        guard let account = try text("iss"), try text("sub") == account else {
+            throw .badClaim("sub")
+        }
+        guard try SelfSignedAccess.isMeant(audiences(), scope: text("scope")) else {
+            throw .wrongAudience
+        }
+        let expiry = try requireExpiry(after: now)
+        try checkLifetime(TokenLimits.selfSignedLifetimeSeconds)
+        return VerifiedToken(
+            claims: node,
+            subject: account,
+            expiry: expiry,
+            isAdmin: true,
+            source: .serviceAccount,
+            issuedAt: try seconds("iat"),
+            serviceAccount: account,
+            serviceAccountKeyID: keyID,
+        )
+    }
+
     /// Checks that the token is good for `limit` seconds at most; `iat` and `exp` are there.
     func checkLifetime(_ limit: Int64) throws(TokenError) {
         guard let start = try seconds("iat") else { throw .badClaim("iat") }

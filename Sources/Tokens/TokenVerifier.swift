@@ -99,8 +99,13 @@ package struct TokenVerifier: Sendable {
         case .secret:
             return try identity(claims, .outside, policy.issuer, policy.audience, now)
         case .key(let issuer):
-            guard issuer.kind == .own else {
+            switch issuer.kind {
+            case .own: break
+            case .outside:
                 return try identity(claims, .outside, issuer.issuer, issuer.audience, now)
+            case .serviceAccounts:
+                try claims.checkStart(now, leeway: policy.leeway)
+                return try claims.selfSignedAccess(keyID: token.keyID, now)
             }
             // This server gives each of its tokens its type; what has none it did not mean for this.
             switch token.type {

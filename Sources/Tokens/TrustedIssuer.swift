@@ -10,6 +10,8 @@ package struct TrustedIssuer: Sendable {
         case own
         /// Somebody else: ID tokens alone.
         case outside
+        /// The service accounts of this server: the access tokens that they sign themselves (`SelfSignedAccess`).
+        case serviceAccounts
     }
 
     package let kind: Kind

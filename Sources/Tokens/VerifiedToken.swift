@@ -14,7 +14,7 @@ package struct VerifiedToken: Sendable, Equatable {
     ///
     /// Absent stands for an empty object (a database-secret token with `"d":{}`): signed in all the same.
     package let auth: Node
-    /// Whether rules do not apply: a database-secret token with `"admin":true`, or a service account's access token.
+    /// Whether rules do not apply: a database-secret token with `"admin":true`, or a service account's access token, whoever signed it.
     package let isAdmin: Bool
     /// Whose word it is.
     package let source: Source
@@ -37,7 +37,7 @@ package struct VerifiedToken: Sendable, Equatable {
         case unsigned
         /// Signed with the secret of a database, in its own form: `{"v":0,"d":{...}}`.
         case databaseSecret
-        /// Signed by a service account itself: an assertion or a custom token, never good for data.
+        /// Signed by a service account itself: good for data only with `isAdmin`, not as an assertion or a custom token.
         case serviceAccount
     }
 

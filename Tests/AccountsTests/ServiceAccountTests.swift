@@ -8,7 +8,12 @@ struct ServiceAccountTests {
     private static let now = Timestamp(milliseconds: 1_700_000_000_250)
 
     private static func key(_ id: String) -> ServiceAccount.Key {
-        ServiceAccount.Key(id: id, publicPEM: "-----BEGIN \(id)", createdAt: now)
+        ServiceAccount.Key(
+            id: id,
+            publicPEM: "-----BEGIN \(id)",
+            createdAt: now,
+            isOfOwnUniverse: id != "a"
+        )
     }
 
     @Test(
@@ -81,6 +86,17 @@ struct ServiceAccountTests {
         #expect(!account.counts(issuedAt: account.issueTime(later), keyID: "b"))
         account.isDisabled = true
         #expect(!account.counts(issuedAt: account.issueTime(later), keyID: "a"))
+    }
+
+    @Test("end what was issued ahead of the clock, however soon a key is removed")
+    func removedAtOnce() {
+        var account = ServiceAccount(name: "ci", project: "demo", createdAt: Self.now)
+        #expect(Self.add("a", to: &account))
+        #expect(Self.add("b", to: &account))
+        let issued = account.issueTime(Self.now)
+        #expect(Self.remove("a", from: &account))
+        #expect(!account.counts(issuedAt: issued, keyID: "b"))
+        #expect(account.counts(issuedAt: account.issueTime(Self.now), keyID: "b"))
     }
 
     @Test("are found by name and by address until they are removed")

@@ -2,121 +2,23 @@
 
 import base64
 import gzip
-import itertools
 import json
 import os
 import queue
-import ssl
-import subprocess
 import threading
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 
 import firebase_admin
 import pytest
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import rsa
 from firebase_admin import auth, credentials, db
 from google.auth.exceptions import RefreshError
 
-from command_line import hearth
-from hearth_server import Answer, Hearth
+from production_server import GRANT, NUMBER, Production, assertion, base64url, self_signed
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-NUMBER = itertools.count()
-RULES = {
-    "rules": {
-        "open": {".read": "auth != null", ".write": False},
-        "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}},
-    }
-}
-
-
-class Production:
-    """A production server with TLS, and what is needed to speak to it as its administrator."""
-
-    def __init__(self, folder, *flags):
-        self.certificate, key = folder / "cert.pem", folder / "key.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-            + ["-nodes", "-days", "1", "-subj", "/CN=localhost", "-addext"]
-            + ["subjectAltName=DNS:localhost,IP:127.0.0.1"]
-            + ["-out", self.certificate, "-keyout", key],
-            check=True,
-            capture_output=True,
-        )
-        self.folder, self.log = folder, folder / "log"
-        self.server = Hearth(
-            *["--tls-cert", str(self.certificate), "--tls-key", str(key), "--project", "demo"],
-            # So that tests can be on networks of their own.
-            *["--trusted-proxy", "127.0.0.1"],
-            *flags,
-            data=folder / "data",
-            dev=False,
-            log=self.log,
-        )
-        self.address = f"https://localhost:{self.server.port}"
-        self.secret_file = folder / "data" / "admin-secret"
-        self.context = ssl.create_default_context(cafile=self.certificate)
-
-    def run(self, *arguments, **options):
-        """A `hearth` command as the administrator."""
-        own = ["--url", self.address, "--ca-file", self.certificate]
-        own += ["--admin-secret-file", self.secret_file]
-        return hearth(None, *arguments, *own, **options)
-
-    def create(self, name, *arguments):
-        """A new service account's key file."""
-        file = self.folder / f"{name}-{next(NUMBER)}.json"
-        done = self.run("service-account", "create", name, "--output", file, *arguments)
-        assert done.returncode == 0, done.stderr.decode()
-        return file
-
-    def request(self, method, path, body=None, token=None, form=None, headers=None):
-        data = urllib.parse.urlencode(form).encode() if form is not None else None
-        if body is not None:
-            data = json.dumps(body).encode()
-        head = {"Authorization": f"Bearer {token}"} if token else {}
-        if body is not None:
-            head["Content-Type"] = "application/json"
-        request = urllib.request.Request(
-            self.address + path, data=data, method=method, headers={**head, **(headers or {})}
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=30, context=self.context) as answer:
-                return Answer(answer.status, answer.headers, answer.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                return Answer(error.code, error.headers, error.read())
-
-    @property
-    def secret(self):
-        return self.secret_file.read_text().strip()
-
-    def sign(self, header, claims):
-        """A token as the server would sign it, by its own key."""
-        text = (self.folder / "data" / "keys" / "signing-keys.json").read_text()
-        key = next(key for key in json.loads(text)["keys"] if key["kid"] == header["kid"])["key"]
-        parts = ".".join(base64url(json.dumps(part).encode()) for part in [header, claims])
-        private = serialization.load_pem_private_key(key.encode(), None)
-        return parts + "." + base64url(private.sign(parts.encode(), padding.PKCS1v15(), hashes.SHA256()))
-
-    def put_rules(self):
-        answer = self.request("PUT", "/.settings/rules.json", RULES, token=self.secret)
-        assert answer.status == 200, answer.text
-
-    def token(self, form, network=None):
-        """Asks for an access token; each time from another network, unless one is given."""
-        network = network or f"10.0.{next(NUMBER) % 250}.{next(NUMBER) % 250}"
-        return self.request("POST", "/token", form=form, headers={"X-Forwarded-For": network})
-
-    def access_token(self, file, **claims):
-        answer = self.token({"grant_type": GRANT, "assertion": assertion(file, **claims)})
-        assert answer.status == 200, answer.text
-        return answer.json["access_token"]
 
 
 @pytest.fixture(scope="module")
@@ -150,33 +52,6 @@ def sdk(production, monkeypatch):
         firebase_admin.delete_app(app)
 
 
-def base64url(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def assertion(file, key=None, header=None, **claims):
-    """What google-auth signs; `claims` that are None are left out."""
-    account = json.loads(file.read_text())
-    now = int(time.time())
-    head = {"alg": "RS256", "typ": "JWT", "kid": account["private_key_id"], **(header or {})}
-    body = {
-        "iss": account["client_email"],
-        "sub": account["client_email"],
-        "aud": account["token_uri"],
-        "iat": now,
-        "exp": now + 3600,
-        "scope": "https://www.googleapis.com/auth/firebase.database",
-        **claims,
-    }
-    parts = [
-        base64url(json.dumps({n: v for n, v in part.items() if v is not None}).encode())
-        for part in (head, body)
-    ]
-    text = ".".join(parts)
-    private = key or serialization.load_pem_private_key(account["private_key"].encode(), None)
-    return text + "." + base64url(private.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))
-
-
 # The key file.
 
 
@@ -184,7 +59,9 @@ def test_a_key_file_is_private_and_is_never_overwritten(production):
     file = production.create("file")
     assert file.stat().st_mode & 0o777 == 0o600
     account = json.loads(file.read_text())
-    assert account["type"] == "service_account" and account["project_id"] == "demo"
+    assert account["type"] == "service_account"
+    # No host below it can exist, and what needs a project is refused by the SDKs themselves.
+    assert account["universe_domain"] == "hearth.invalid" and "project_id" not in account
     assert account["client_email"] == "file@demo.hearth.local"
     assert account["token_uri"] == f"{production.address}/token"
     assert account["private_key"].startswith("-----BEGIN PRIVATE KEY-----\n")
@@ -330,7 +207,7 @@ def sign_in(production, token):
 
 
 def test_a_custom_token_of_the_sdk_signs_a_user_in(production, sdk):
-    app = sdk(production.create("minter"))
+    app = sdk(production.create("minter"), projectId="demo")
     token = auth.create_custom_token("cid", {"team": "blue"}, app=app).decode()
     answer = sign_in(production, token)
     assert answer.status == 200, answer.text
@@ -451,8 +328,10 @@ def test_an_assertion_lives_for_an_hour_at_most(production, key_file, start, len
     "audience",
     ["https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token"],
 )
-def test_the_audience_that_sdks_always_name_is_taken(production, key_file, audience):
-    assert production.access_token(key_file, aud=audience)
+def test_an_audience_of_google_s_is_refused_since_google_has_seen_it(production, key_file, audience):
+    answer = production.exchange(key_file, aud=audience)
+    assert answer.status == 400 and answer.json["error"] == "invalid_grant"
+    assert "universe_domain" in answer.json["error_description"]
 
 
 def test_a_forged_assertion_is_refused(production, key_file):
@@ -512,18 +391,101 @@ def test_a_large_body_is_refused_before_it_is_read(production):
 
 
 def test_an_assertion_or_a_custom_token_is_no_credential(production, key_file, sdk):
-    custom = auth.create_custom_token("ann", app=sdk(key_file)).decode()
+    custom = auth.create_custom_token("ann", app=sdk(key_file, projectId="demo")).decode()
     for token in [assertion(key_file), custom]:
         assert production.request("GET", "/users/ann.json", token=token).status == 401
     identity = sign_in(production, assertion(key_file))
     assert identity.status == 400
 
 
+# Access tokens that a key signs itself.
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{}, {"aud": "hearth-admin", "scope": None}, {"aud": ["hearth-admin"], "scope": None}],
+    ids=json.dumps,
+)
+def test_a_token_that_the_key_signs_itself_is_an_administrator_s(production, key_file, claims):
+    token = self_signed(key_file, **claims)
+    assert production.request("PUT", "/self.json", 1, token).status == 200
+    assert production.request("GET", "/.accounts/realm.json", token=token).status == 200
+    users = "/identitytoolkit.googleapis.com/v1/projects/demo/accounts:lookup"
+    assert production.request("POST", users, {"localId": ["nobody"]}, token).status == 200
+    socket = production.request("GET", f"/self.json?access_token={token}")
+    assert socket.json == 1
+
+
+NOW = int(time.time())
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"scope": None},
+        {"scope": ""},
+        {"scope": "https://www.googleapis.com/auth/userinfo.email"},
+        {"scope": "xhttps://www.googleapis.com/auth/firebase"},
+        {"aud": "https://oauth2.googleapis.com/token"},
+        {"aud": "https://identitytoolkit.googleapis.com/"},
+        {"aud": ["hearth-admin", "https://other.example"]},
+        {"sub": None},
+        {"sub": "other@demo.hearth.local"},
+        {"iss": "other@demo.hearth.local", "sub": "other@demo.hearth.local"},
+        {"iss": "minter@demo.hearth.local", "sub": "minter@demo.hearth.local"},
+        {"exp": NOW + 7200},
+        {"iat": NOW - 7200},
+        {"iat": NOW - 3600, "exp": NOW - 1},
+        {"iat": NOW + 3000, "exp": NOW + 6000},
+        {"iat": None},
+        {"exp": None},
+        {"header": {"kid": None}},
+        {"header": {"kid": "0" * 40}},
+        {"header": {"alg": "none"}},
+        {"header": {"alg": "HS256"}},
+    ],
+    ids=lambda value: json.dumps(value)[:60],
+)
+def test_a_self_signed_token_with_other_claims_is_nobody_s(production, key_file, claims):
+    token = self_signed(key_file, **claims)
+    assert production.request("GET", "/self.json", token=token).status == 401
+    assert production.request("GET", "/.accounts/realm.json", token=token).status == 401
+
+
+def test_a_self_signed_token_of_another_key_is_nobody_s(production, key_file):
+    stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    token = self_signed(key_file, stranger)
+    assert production.request("GET", "/self.json", token=token).status == 401
+
+
+def test_revoking_a_key_ends_what_goes_on_by_its_own_tokens(production):
+    keys = [production.create("ending"), production.create("ending", "--add-key")]
+    tokens = [self_signed(key) for key in keys]
+    request = urllib.request.Request(
+        production.address + "/topic.json",
+        headers={"Authorization": f"Bearer {tokens[0]}", "Accept": "text/event-stream"},
+    )
+    with urllib.request.urlopen(request, timeout=30, context=production.context) as stream:
+        assert stream.readline() == b"event: put\n"
+        name = json.loads(keys[0].read_text())["private_key_id"]
+        assert production.run("service-account", "revoke", "ending", "--key", name).returncode == 0
+        while (line := stream.readline()) != b"event: auth_revoked\n":
+            assert line, "the stream ended without a word"
+    assert production.request("GET", "/topic.json", token=tokens[0]).status == 401
+    # The key that is left goes on, also with a token from before.
+    assert production.request("GET", "/topic.json", token=tokens[1]).status == 200
+    assert production.run("service-account", "revoke", "ending").returncode == 0
+    assert production.request("GET", "/topic.json", token=tokens[1]).status == 401
+
+
 def test_no_key_and_no_token_is_in_the_log_or_the_data_folder(production, key_file):
     account = json.loads(key_file.read_text())
     token = production.access_token(key_file)
     private = "".join(account["private_key"].split("\n")[2:10])
+    own = self_signed(key_file)
+    assert production.request("GET", "/self.json", token=own).status == 200
     markers = [account["private_key"].split("\n")[5], private[:100], token, token.split(".")[2]]
+    markers += [own, own.split(".")[2]]
     files = [production.log, *(production.folder / "data").rglob("*")]
     for file in files:
         if not file.is_file():
@@ -552,6 +514,7 @@ def test_accounts_and_keys_come_back_after_a_crash(tmp_path):
         server.start()
         production.address = f"https://localhost:{server.port}"
         assert production.request("GET", "/.json", token=token).status == 200
+        assert production.request("GET", "/.json", token=self_signed(file)).status == 200
         uri = json.loads(file.read_text())["token_uri"]
         # The port is a new one here; a server that keeps its address says so by --public-url.
         answer = production.token({"grant_type": GRANT, "assertion": assertion(file)})

@@ -27,7 +27,12 @@ struct TokenAdmissionTests {
             apply(AccountDirectory(root: root).changes(from: nil, to: account))
         }
         var bot = ServiceAccount(name: "bot", project: "hearth", createdAt: now)
-        let key = ServiceAccount.Key(id: "k", publicPEM: "-----BEGIN", createdAt: now)
+        let key = ServiceAccount.Key(
+            id: "k",
+            publicPEM: "-----BEGIN",
+            createdAt: now,
+            isOfOwnUniverse: true
+        )
         let isAdded = bot.add(key)
         #expect(isAdded)
         apply(AccountDirectory(root: root).changes(storing: bot))
@@ -170,8 +175,26 @@ struct TokenAdmissionTests {
             isRefused: true
         ),
         Case(
-            words: "what a service account signed itself",
-            token: token(.serviceAccount, "ann", issuedAt: 900, bot: email),
+            words:
+                "a custom token or an assertion, which a service account signs for another place",
+            token: token(.serviceAccount, "ann", issuedAt: 900),
+            holder: nil,
+            isRefused: true
+        ),
+        Case(
+            words: "an access token that a service account signed itself, by whatever clock",
+            token: token(.serviceAccount, email, issuedAt: 49, bot: email),
+            holder: CredentialHolder(.serviceAccount(email), issuedAt: 50)
+        ),
+        Case(
+            words: "one that is signed with a key that is gone",
+            token: token(.serviceAccount, email, issuedAt: 900, bot: email, key: "old"),
+            holder: nil,
+            isRefused: true
+        ),
+        Case(
+            words: "one of a service account that is gone",
+            token: token(.serviceAccount, nil, issuedAt: 900, bot: "cat@hearth.hearth.local"),
             holder: nil,
             isRefused: true
         ),

@@ -6,9 +6,11 @@ import Tokens
 struct CredentialDesk: Sendable {
     private let check: CredentialCheck
     /// The tokens of others; replaced when the key file changes.
-    var outside: OutsideTokens { didSet { verifier = Self.verifier(own, outside) } }
+    var outside: OutsideTokens { didSet { renew() } }
     /// This server's own keys, with their `iss` and `aud`; replaced when a key comes or goes.
-    var own: TrustedIssuer { didSet { verifier = Self.verifier(own, outside) } }
+    var own: TrustedIssuer { didSet { renew() } }
+    /// The keys of the service accounts, by their names; replaced when one comes or goes.
+    var serviceAccountKeys = KeySet.empty { didSet { renew() } }
     /// The keys and policy in force.
     private(set) var verifier: TokenVerifier
 
@@ -21,11 +23,20 @@ struct CredentialDesk: Sendable {
         self.check = check
         self.own = own
         self.outside = outside
-        verifier = Self.verifier(own, outside)
+        verifier = TokenVerifier(issuers: [own, outside.issuer], policy: outside.policy)
     }
 
-    private static func verifier(_ own: TrustedIssuer, _ outside: OutsideTokens) -> TokenVerifier {
-        TokenVerifier(issuers: [own, outside.issuer], policy: outside.policy)
+    private mutating func renew() {
+        let accounts = TrustedIssuer(
+            .serviceAccounts,
+            keys: serviceAccountKeys,
+            issuer: nil,
+            audience: nil
+        )
+        verifier = TokenVerifier(
+            issuers: [own, outside.issuer, accounts],
+            policy: outside.policy
+        )
     }
 
     func judge(_ token: String) -> Judgement {

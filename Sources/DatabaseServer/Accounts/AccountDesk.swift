@@ -17,6 +17,9 @@ final class AccountDesk {
     var policy: IdentityPolicy
     /// Who asks for access tokens with assertions that are no good.
     var assertions = AttemptLimiter()
+    /// Keys of service accounts whose files are of an earlier version and that have been used; at most as many as there
+    /// were keys.
+    var oldKeysUsed: Set<String> = []
     let settings: AccountSettings
     /// Whether the project is the first one that somebody named.
     var isProjectAdopted = false

@@ -51,8 +51,11 @@ extension AccountDirectory {
             guard let email = token.serviceAccount else { return try user(token) }
             return try serviceAccount(email, token)
         case .serviceAccount:
-            // What a service account signs itself is for the accounts service, never for data.
-            throw .invalid(TokenError.wrongAudience.wireText)
+            guard token.isAdmin, let email = token.serviceAccount else {
+                // Assertions and custom tokens are for the accounts service, never for data.
+                throw .invalid(TokenError.wrongAudience.wireText)
+            }
+            return try selfSigning(email, token)
         }
     }
 
@@ -82,6 +85,20 @@ extension AccountDirectory {
             account.counts(issuedAt: issuedAt, keyID: token.serviceAccountKeyID)
         else { throw .revoked }
         return CredentialHolder(.serviceAccount(email), issuedAt: issuedAt)
+    }
+
+    /// The holder of an access token that a service account has signed itself.
+    ///
+    /// Its key counts or it does not, whenever it signed: clocks of programs differ. What begins with it is as old as the
+    /// last time that a key of the account was revoked, so that the next time ends it.
+    private func selfSigning(
+        _ email: String,
+        _ token: VerifiedToken
+    ) throws(CredentialRefusal) -> CredentialHolder {
+        guard let account = serviceAccount(email: email), !account.isDisabled,
+            let keyID = token.serviceAccountKeyID, account.key(keyID) != nil
+        else { throw .revoked }
+        return CredentialHolder(.serviceAccount(email), issuedAt: account.validSince)
     }
 }
 

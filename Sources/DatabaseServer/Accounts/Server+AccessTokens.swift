@@ -1,5 +1,7 @@
 import Accounts
 import IdentityToolkit
+import JSONTree
+import Logging
 import Tokens
 import Transport
 
@@ -10,8 +12,8 @@ enum AccessTokenAddress {
 
     /// What SDKs name as the audience of an assertion, whatever address they send it to.
     ///
-    /// A service account's key is known to this server alone, so that such an assertion is good nowhere else. Source:
-    /// google-auth for Python and Java; the older one is that of Node.
+    /// Some libraries send an assertion with these to Google itself, so only keys of earlier versions, whose files work in
+    /// no other way, may use them. Source: google-auth for Python and Java; the older one is that of Node.
     static let usual: Set<String> = [
         "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
     ]
@@ -112,8 +114,9 @@ extension Server {
             verify(request.assertion, audiences: audiences) { [self] outcome in
                 guard exchange.isAnswerable else { return }
                 do throws(AccessTokenRefusal) {
-                    let (account, keyID) = try proven(outcome, audience: audience)
-                    answer(exchange, withTokenFor: account, keyID)
+                    let (account, key) = try proven(outcome, audience: audience)
+                    if !key.isOfOwnUniverse { warnOfOldKey(key, of: account) }
+                    answer(exchange, withTokenFor: account, key.id)
                 } catch {
                     refuse(exchange, error)
                 }
@@ -127,7 +130,7 @@ extension Server {
     private func proven(
         _ outcome: Result<VerifiedToken, TokenError>?,
         audience: String
-    ) throws(AccessTokenRefusal) -> (ServiceAccount, keyID: String) {
+    ) throws(AccessTokenRefusal) -> (ServiceAccount, ServiceAccount.Key) {
         guard let outcome else {
             throw AccessTokenRefusal(.unavailable, "Too many tokens are being checked.")
         }
@@ -142,11 +145,32 @@ extension Server {
         // The accounts may have changed while the signature was checked.
         guard let email = token.serviceAccount, let keyID = token.serviceAccountKeyID,
             let account = accountDirectory.serviceAccount(email: email), !account.isDisabled,
-            account.key(keyID) != nil
+            let key = account.key(keyID)
         else {
             throw AccessTokenRefusal(.invalidGrant, "The key is not known; it may be revoked.")
         }
-        return (account, keyID)
+        let named = token.claims.member("aud").string
+        guard !key.isOfOwnUniverse || named.map(AccessTokenAddress.usual.contains) != true else {
+            throw AccessTokenRefusal(
+                .invalidGrant,
+                "This key is not taken with an audience of Google's: 'aud' must be \(audience). A library that knows "
+                    + "'universe_domain' signs its access tokens itself (google-auth for Python: 2.19 or later)."
+            )
+        }
+        return (account, key)
+    }
+
+    /// Says once for each key that its file is one with which Google's libraries call Google.
+    private func warnOfOldKey(_ key: ServiceAccount.Key, of account: ServiceAccount) {
+        guard accounts.oldKeysUsed.insert(key.id).inserted else { return }
+        log.warning(
+            """
+            a key file of an earlier version is in use: Google's libraries may send access tokens of this server to Google; \
+            make a new one (hearth service-account create \(account.name) --add-key), then revoke the old key \
+            (hearth service-account revoke \(account.name) --key \(key.id))
+            """,
+            metadata: ["name": "\(account.name)", "key": "\(key.id)"]
+        )
     }
 
     private func answer(

@@ -8,7 +8,7 @@ import Transport
 
 /// Service accounts as administrators see them: list, make, revoke.
 ///
-///     GET    /.accounts/service-accounts.json               {"serviceAccounts":[{name, email, createdAt, keys:[{id, createdAt}]}]}
+///     GET    /.accounts/service-accounts.json               {"serviceAccounts":[{name, email, createdAt, keys:[{id, createdAt, ownUniverse}]}]}
 ///     POST   /.accounts/service-accounts.json               {name, addKey?}: the key file, which is told this once
 ///     DELETE /.accounts/service-accounts/NAME.json[?key=ID] the account with all its keys, or one key
 extension Server {
@@ -31,6 +31,7 @@ extension Server {
                 var members = JSONMembers()
                 members.add("id", key.id)
                 members.add("createdAt", .integer(key.createdAt.milliseconds))
+                members.add("ownUniverse", .boolean(key.isOfOwnUniverse))
                 return members.value
             }
             var members = JSONMembers()
@@ -190,12 +191,17 @@ extension Server {
             return
         }
         let id = AccountDesk.randomBytes(20).hexadecimal
-        guard account.add(.init(id: id, publicPEM: key.publicPEM, createdAt: now)) else {
+        let half = ServiceAccount.Key(
+            id: id,
+            publicPEM: key.publicPEM,
+            createdAt: now,
+            isOfOwnUniverse: true
+        )
+        guard account.add(half) else {
             answer(exchange, RESTAnswer.error(503, "No key can be made now; try again."))
             return
         }
         let file = ServiceAccountFile(
-            project: accounts.policy.project,
             keyID: id,
             privatePEM: key.privatePEM,
             email: account.email,
@@ -206,6 +212,7 @@ extension Server {
                 answer(exchange, RESTAnswer.error(503, refusal))
                 return
             }
+            trustServiceAccounts()
             log.notice(
                 "a service account has a new key",
                 metadata: ["name": "\(account.name)", "key": "\(id)"]
@@ -239,6 +246,7 @@ extension Server {
                 answer(exchange, RESTAnswer.error(503, refusal))
                 return
             }
+            trustServiceAccounts()
             revoke(.serviceAccount(account.email), issuedBefore: end)
             log.notice(
                 "a service account is revoked",
@@ -267,11 +275,16 @@ extension Server {
     }
 }
 
-/// The key file of a service account, in the form that Google's libraries read.
+/// The key file of a service account, in the form that Google's libraries read, so made that they send nothing to Google:
+///
+/// - `universe_domain` is not Google's. Since 2.62 or before, `google-auth` asks an address of Google's for the regions of
+///   each service account of Google's universe, with the account's access token. In another universe it does not ask, and
+///   signs its access tokens itself. Libraries of Google Cloud refuse a key of another universe.
+/// - There is no `project_id`. What the Admin SDKs send to Google's own addresses (accounts, messages) needs one, and is
+///   refused by the SDK itself without.
 ///
 /// Source: Google Cloud IAM, "Create and delete service account keys"; google-auth, `service_account`.
 struct ServiceAccountFile {
-    let project: String
     let keyID: String
     let privatePEM: String
     let email: String
@@ -281,9 +294,10 @@ struct ServiceAccountFile {
     /// JSON text, a line for each member.
     var text: [UInt8] {
         let members = [
-            ("type", "service_account"), ("project_id", project), ("private_key_id", keyID),
+            ("type", "service_account"), ("private_key_id", keyID),
             ("private_key", privatePEM), ("client_email", email), ("client_id", keyID),
             ("auth_uri", address), ("token_uri", AccessTokenAddress.of(address)),
+            ("universe_domain", SelfSignedAccess.universe),
         ]
         var text = Array("{".utf8)
         for (name, value) in members {

@@ -151,6 +151,7 @@ final class Server {
         var effects: [Effect] = []
         engine.recovered(now: Clock.now(), effects: &effects)
         perform(effects)
+        trustServiceAccounts()
         logRulesInForce()
         let loop = EventLoop.shared
         timers.append(loop.every(.seconds(1)) { [self] in tick() })
