@@ -61,49 +61,51 @@ extension Database {
         }
     }
 
-    /// The verdict on a write that leads to `newRoot`; nil for an admin. A preliminary one is asked for again.
-    func judge(
-        _ write: Write,
-        newRoot: Node,
-        at time: Timestamp,
-        isPreliminary: Bool = false,
-        _ effects: inout [Effect]
-    ) -> Decision? {
+    /// The verdict on a write that leads to `newRoot`; nil for an admin. Nothing is noted.
+    func decide(_ write: Write, newRoot: Node, at time: Timestamp) -> Decision? {
         if write.identity.isAdmin { return nil }
-        return judgeWrite(
-            write.entries,
-            base: write.base,
+        return rules.decideWrite(
+            write.entries.map(\.target),
             newRoot: newRoot,
-            for: write.requester,
-            at: time,
-            isPreliminary: isPreliminary,
-            &effects
+            RulesRequest(root: root, auth: write.identity.auth, now: time),
+            recording: inspection == .all ? Recording.values : Recording()
         )
     }
 
-    /// The verdict on a write of all entries at once that leads to `newRoot`; nil for an admin.
-    func judgeWrite(
-        _ entries: [MergeEntry],
-        base: Path? = nil,
-        newRoot: Node,
-        for requester: Requester,
+    /// Notes the verdict on a write, once it is what becomes of it. Without a new tree it was refused before there was
+    /// one, and is counted alone.
+    func note(
+        _ decision: Decision,
+        of write: Write,
+        newRoot: Node?,
         at time: Timestamp,
-        isPreliminary: Bool = false,
         _ effects: inout [Effect]
-    ) -> Decision? {
-        if requester.identity.isAdmin { return nil }
-        let request = RulesRequest(root: root, auth: requester.identity.auth, now: time)
-        let targets = entries.map(\.target)
-        let recording = inspection == .all ? Recording.values : Recording()
-        let decision = rules.decideWrite(targets, newRoot: newRoot, request, recording: recording)
-        if isPreliminary, decision.isAllowed { return decision }
+    ) {
+        if decision.isAllowed, inspection != .all, shadow == nil { return }
+        let requester = write.requester
+        guard let newRoot else { return refusalCounts.count(requester.operation) }
+        let subject = Question.Subject.write(write.entries.map(\.target), base: write.base)
+        note(decision, of: Question(subject, requester, at: time), newRoot: newRoot, &effects)
+    }
+
+    /// Notes the verdict on a question about a write.
+    func note(
+        _ decision: Decision,
+        of question: Question,
+        newRoot: Node,
+        _ effects: inout [Effect]
+    ) {
+        guard case .write(let targets, _) = question.subject else {
+            preconditionFailure("what is read is noted as a read")
+        }
+        let requester = question.requester
+        let auth = requester.identity.auth
+        let request = RulesRequest(root: root, auth: auth, now: question.time)
         shadow?.judgeWrite(targets, newRoot: newRoot, request, requester, against: decision)
-        if decision.isAllowed, inspection != .all { return decision }
-        let question = Question(.write(targets, base: base), requester, at: time)
+        if decision.isAllowed, inspection != .all { return }
         inspect(decision, of: question, newRoot: newRoot, &effects) {
             rules.decideWrite(targets, newRoot: newRoot, request, recording: .values)
         }
-        return decision
     }
 
     /// Whether the rules allow to read all there is at a place: for the server to know, not asked by anybody.

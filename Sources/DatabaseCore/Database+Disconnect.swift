@@ -4,7 +4,7 @@ import WireProtocol
 
 /// On-disconnect writes: kept durably, so that they run even if the process dies first.
 extension Database {
-    /// Stores writes to run when `session` ends, if they may be made now.
+    /// Stores writes to run when `session` ends, if they may be made now, all of them as one update.
     func storeOnDisconnect(
         _ entries: [MergeEntry],
         for session: Session,
@@ -20,9 +20,7 @@ extension Database {
             return .refused(.failed, text)
         }
         let time = commitTime(now)
-        for entry in entries {
-            let requester = Requester(session, .onDisconnect)
-            if isAllowed(entry, for: requester, at: time, &effects) { continue }
+        if !mayStore(entries, for: session, at: time, &effects) {
             return .refused(.permissionDenied, "Permission denied")
         }
         var operations: [CommitOperation] = []
@@ -42,6 +40,35 @@ extension Database {
         disconnects[session.id]?.addedByteCount += payload.count
         disconnectByteCount += payload.count
         return .ok
+    }
+
+    private func mayStore(
+        _ entries: [MergeEntry],
+        for session: Session,
+        at time: Timestamp,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        let requester = Requester(session, .onDisconnect)
+        if requester.identity.isAdmin { return true }
+        let (newRoot, _) = Self.resolve(entries, in: root, at: time)
+        let question = disconnectQuestion(entries, requester, at: time)
+        let decision = rules.decideWrite(
+            entries.map(\.target),
+            newRoot: newRoot,
+            RulesRequest(root: root, auth: requester.identity.auth, now: time),
+            recording: inspection == .all ? .values : []
+        )
+        note(decision, of: question, newRoot: newRoot, &effects)
+        return decision.isAllowed
+    }
+
+    private func disconnectQuestion(
+        _ entries: [MergeEntry],
+        _ requester: Requester,
+        at time: Timestamp
+    ) -> Question {
+        let base: Path? = entries.count == 1 ? nil : .root
+        return Question(.write(entries.map(\.target), base: base), requester, at: time)
     }
 
     /// Why so many bytes more cannot be stored for a session; nil when they can.
@@ -92,43 +119,120 @@ extension Database {
         change([.identify(session.id, session.identity)], at: commitTime(now), &effects)
     }
 
-    /// Runs what a session has stored, as one commit, each path judged by itself.
+    /// Runs what a session has stored, as one commit.
+    ///
+    /// All of it is judged as one update, just as it would commit. What is refused is dropped, and the rest is judged
+    /// again without it, until all that is left is allowed together:
+    ///
+    ///     x, y, z stored; x and y exclude each other
+    ///     {x, y, z} ──► x refused, y refused ──► {z} ──► allowed ──► commit of z
+    ///
+    /// All that a round refuses goes at once, so that no order of paths decides who stays.
     func runOnDisconnect(_ session: SessionID, now: Timestamp, _ effects: inout [Effect]) {
         guard let state = takeDisconnect(of: session) else { return }
         let time = commitTime(now)
         let requester = Requester(state.identity, .ended, .atDisconnect)
-        var entries: [MergeEntry] = []
-        for (target, draft) in state.writes.writes {
-            let entry = MergeEntry(target: target, draft: draft)
-            if isAllowed(entry, for: requester, at: time, &effects) {
-                entries.append(entry)
-            } else {
+        var entries = state.writes.writes.map { MergeEntry(target: $0.target, draft: $0.draft) }
+        if !requester.identity.isAdmin {
+            let refused = dropRefused(&entries, for: requester, at: time, &effects)
+            for target in refused {
                 let path = target.path.description
                 effects.append(.note(.onDisconnectRefused(id, path: path, session: session)))
             }
         }
-        // The rules have spoken on each path; the commit itself is the server's.
+        // The rules have spoken on all of it; the commit itself is the server's.
         let base: Path? = entries.count == 1 ? nil : .root
         let write = Write(entries: entries, base: base, identity: .admin, writer: nil)
         _ = self.write(write, also: [.endSession(session)], now: now, &effects)
+    }
+
+    /// Leaves of `entries` what the rules allow together, in `Limits.disconnectRounds` rounds and with the steps of one
+    /// update at the most; beyond that nothing is left.
+    ///
+    /// - Returns: the targets that went, sorted.
+    private func dropRefused(
+        _ entries: inout [MergeEntry],
+        for requester: Requester,
+        at time: Timestamp,
+        _ effects: inout [Effect]
+    ) -> [WriteTarget] {
+        let request = RulesRequest(root: root, auth: requester.identity.auth, now: time)
+        var stepsLeft = RulesLimits.steps(pathCount: entries.count)
+        var gone: [WriteTarget] = []
+        for round in 1...Limits.disconnectRounds where !entries.isEmpty {
+            let (newRoot, _) = Self.resolve(entries, in: root, at: time)
+            let targets = entries.map(\.target)
+            var refused = rules.refusedTargets(
+                of: targets,
+                newRoot: newRoot,
+                request,
+                stepsLeft: &stepsLeft
+            )
+            if refused.isEmpty {
+                noteAllowed(entries, newRoot, request, requester, &effects)
+                break
+            }
+            if round == Limits.disconnectRounds { refused = Array(entries.indices) }
+            for (count, entry) in refused.enumerated() {
+                let isExplained =
+                    inspection != .off || shadow != nil
+                    ? count < DecisionRecord.listedTargets : stepsLeft < 0 && count == 0
+                noteRefused(entries[entry], newRoot, request, requester, isExplained, &effects)
+            }
+            gone += refused.map { targets[$0] }
+            let dropped = Set(refused)
+            entries = entries.indices.filter { !dropped.contains($0) }.map { entries[$0] }
+        }
+        return gone.sorted()
+    }
+
+    /// Notes what was refused by itself, among all that was to be written with it.
+    private func noteRefused(
+        _ entry: MergeEntry,
+        _ newRoot: Node,
+        _ request: RulesRequest,
+        _ requester: Requester,
+        _ isExplained: Bool,
+        _ effects: inout [Effect]
+    ) {
+        if isExplained {
+            let decision = rules.decideWrite(
+                [entry.target],
+                newRoot: newRoot,
+                request,
+                recording: inspection == .all ? .values : []
+            )
+            if !decision.isAllowed {
+                let question = disconnectQuestion([entry], requester, at: request.now)
+                return note(decision, of: question, newRoot: newRoot, &effects)
+            }
+            // It went for want of steps, or of rounds.
+        }
+        refusalCounts.count(requester.operation)
+    }
+
+    private func noteAllowed(
+        _ entries: [MergeEntry],
+        _ newRoot: Node,
+        _ request: RulesRequest,
+        _ requester: Requester,
+        _ effects: inout [Effect]
+    ) {
+        if inspection != .all, shadow == nil { return }
+        let decision = rules.decideWrite(
+            entries.map(\.target),
+            newRoot: newRoot,
+            request,
+            recording: inspection == .all ? .values : []
+        )
+        let question = disconnectQuestion(entries, requester, at: request.now)
+        note(decision, of: question, newRoot: newRoot, &effects)
     }
 
     private func takeDisconnect(of session: SessionID) -> DisconnectState? {
         guard let state = disconnects.removeValue(forKey: session) else { return nil }
         disconnectByteCount -= state.byteCount
         return state
-    }
-
-    private func isAllowed(
-        _ entry: MergeEntry,
-        for requester: Requester,
-        at time: Timestamp,
-        _ effects: inout [Effect]
-    ) -> Bool {
-        if requester.identity.isAdmin { return true }
-        let (newRoot, _) = resolve([entry], at: time)
-        let decision = judgeWrite([entry], newRoot: newRoot, for: requester, at: time, &effects)
-        return decision?.isAllowed ?? true
     }
 
     /// Makes a commit that changes no data.

@@ -76,7 +76,7 @@ extension Database {
         switch outcome {
         case .done(let changes): record.values = changes.map { .init(node: $0.new, count: 1) }
         case .denied: record.isAllowed = false
-        case .refused: return
+        case .refused, .stale, .mustCompare, .mustDecide: return
         }
         effects.append(.profiled(id, record))
     }

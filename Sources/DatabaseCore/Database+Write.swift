@@ -1,3 +1,4 @@
+import EventProtocol
 import JSONTree
 import SecurityRules
 import WireProtocol
@@ -8,7 +9,7 @@ struct Write {
     let entries: [MergeEntry]
     /// Where the paths of a multi-path update begin; nil for a put, which has one entry.
     let base: Path?
-    let identity: Identity
+    var identity: Identity
     /// The session that asked, whose own listens hear of the commit before the answer leaves.
     let writer: Session?
     /// The request that asked, of no session.
@@ -17,6 +18,8 @@ struct Write {
     var byteLimit: Int?
     /// Whether it counts only if the client saw what is there.
     var isTransaction = false
+    /// What must be there for it to count; nil for whatever is there.
+    var condition: WriteCondition?
 
     /// Who asks the rules for it.
     var requester: Requester {
@@ -30,6 +33,9 @@ struct Write {
     var onlyRemoves: Bool {
         entries.allSatisfy { $0.draft.node.isAbsent && $0.draft.serverValues.isEmpty }
     }
+
+    /// What its condition is about.
+    var conditionTarget: WriteTarget { base.map { WriteTarget(path: $0) } ?? entries[0].target }
 
     static func put(
         _ target: WriteTarget,
@@ -49,6 +55,13 @@ enum WriteOutcome {
     case done([Change])
     case denied(Decision)
     case refused(RequestRefusal)
+    /// Its condition does not hold: what was compared instead, and its tag. The rules have agreed, but maybe not to
+    /// a read.
+    case stale(Node, EntityTag)
+    /// Its condition is about a node that takes too long to hash here. The rules have agreed.
+    case mustCompare(Node)
+    /// It takes too long to ask the rules here.
+    case mustDecide(LargeWrite)
 }
 
 /// One resolved value of a commit, and what stood there.
@@ -74,18 +87,50 @@ extension Database {
     /// Judges a write and, if it may be, makes it a commit, tells the listens, and keeps the answer
     /// for the caller to send.
     ///
-    /// `also` joins the commit; with it there is a commit even if no value differs.
+    /// The order is: what the request itself shows, the rules, its condition, its size. Nothing before the rules
+    /// depends on data, so who may not write has one answer, whatever is there.
+    ///
+    /// `also` joins the commit; with it there is a commit even if no value differs. `compared` and `decided` are what
+    /// was worked out elsewhere for this write.
     func write(
         _ write: Write,
         also operations: [CommitOperation] = [],
+        compared: ComparedNode? = nil,
+        decided: DecidedWrite? = nil,
         now: Timestamp,
         _ effects: inout [Effect],
     ) -> WriteOutcome {
         if let refusal = refusal(of: write) { return .refused(refusal) }
         let time = commitTime(now)
-        let (newRoot, changes) = resolve(write.entries, at: time)
-        let decision = judge(write, newRoot: newRoot, at: time, &effects)
-        if let decision, !decision.isAllowed { return .denied(decision) }
+        if let decided {
+            if !decided.isAllowed {
+                note(decided.decision, of: write, newRoot: decided.newRoot, at: time, &effects)
+                return .denied(decided.decision)
+            }
+            if let newRoot = decided.newRoot, decided.holds(in: self, for: write) {
+                let time = decided.asked.request.now
+                let asked = AskedWrite(write, newRoot, decided.decision, compared)
+                if let outcome = refusal(of: asked, at: time, &effects) { return outcome }
+                return commit(decided.changes, newRoot, of: write, at: time, &effects)
+            }
+        }
+        let attempt = (decided?.asked.attempt ?? 0) + 1
+        if let large = largeWrite(write, attempt: attempt, at: time) { return .mustDecide(large) }
+        let (newRoot, changes) = Self.resolve(write.entries, in: root, at: time)
+        let asked = AskedWrite(write, newRoot, decide(write, newRoot: newRoot, at: time), compared)
+        if let outcome = refusal(of: asked, at: time, &effects) { return outcome }
+        return commit(changes, newRoot, of: write, also: operations, at: time, &effects)
+    }
+
+    /// Makes a write that may be a commit, unless it is too large.
+    private func commit(
+        _ changes: [Change],
+        _ newRoot: Node,
+        of write: Write,
+        also operations: [CommitOperation] = [],
+        at time: Timestamp,
+        _ effects: inout [Effect],
+    ) -> WriteOutcome {
         if let limit = write.byteLimit, touchesMore(than: limit, changes) {
             return .refused(.tooLarge)
         }
@@ -119,7 +164,11 @@ extension Database {
     /// The tree with every entry in it, all server values read from the tree before.
     ///
     /// The order of the entries, that of members of a JSON object, means nothing.
-    func resolve(_ entries: [MergeEntry], at time: Timestamp) -> (Node, [Change]) {
+    static func resolve(
+        _ entries: [MergeEntry],
+        in root: Node,
+        at time: Timestamp
+    ) -> (Node, [Change]) {
         let asked = entries.map { entry in
             let node = root.descendant(at: entry.target.path)
             let old = entry.target.isPriority ? node.priority : node

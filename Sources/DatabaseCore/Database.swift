@@ -67,6 +67,10 @@ final class Database {
     let commitByteLimit: Int
     /// Children of the largest node whose index is built at once.
     let childrenIndexedAtOnce: Int
+    /// Nodes of the largest value that is hashed at once.
+    let nodesHashedAtOnce: Int
+    /// Paths and server values of the largest write that is decided at once.
+    let pathsDecidedAtOnce: Int
 
     init(id: DatabaseID, defaultRules: Ruleset, _ policy: EnginePolicy) {
         self.id = id
@@ -76,6 +80,8 @@ final class Database {
         explainsRefusals = policy.explainsRefusals
         commitByteLimit = policy.commitByteCount
         childrenIndexedAtOnce = policy.childrenIndexedAtOnce
+        nodesHashedAtOnce = policy.nodesHashedAtOnce
+        pathsDecidedAtOnce = policy.pathsDecidedAtOnce
     }
 
     /// Whether `Input.turn` has anything to do here.

@@ -57,19 +57,19 @@ extension DatabaseEngine {
             return .done
         case .get(let path, let query, let isExport):
             return get(path, query, isExport, request, id, session, now, &effects)
-        case .set(let target, let draft, let tag?):
-            return set(target, draft, ifMatch: tag, id, session, now, &effects)
-        case .remove(let target, let tag?):
-            return set(target, Draft(.absent), ifMatch: tag, id, session, now, &effects)
-        case .set(let target, let draft, nil):
-            return put(target, draft, session, now, &effects)
-        case .remove(let target, nil):
-            return put(target, Draft(.absent), session, now, &effects)
+        case .set(let target, let draft, let tag):
+            let write = put(target, draft, ifMatch: tag, session)
+            perform(SessionWrite(id, write), session, now, &effects)
+            return nil
+        case .remove(let target, let tag):
+            let write = put(target, Draft(.absent), ifMatch: tag, session)
+            perform(SessionWrite(id, write), session, now, &effects)
+            return nil
         case .push(let path, let key, let draft):
             let target = WriteTarget(path: path.appending(key), isPriority: false)
-            let reply = put(target, draft, session, now, &effects)
-            if case .written = reply { return .pushed(key) }
-            return reply
+            let write = put(target, draft, ifMatch: nil, session)
+            perform(SessionWrite(id, write, key: key), session, now, &effects)
+            return nil
         case .update(let base, let entries):
             let write = Write(
                 entries: entries,
@@ -77,7 +77,8 @@ extension DatabaseEngine {
                 identity: session.identity,
                 writer: session
             )
-            return reply(for: perform(write, session.database, now, &effects))
+            perform(SessionWrite(id, write), session, now, &effects)
+            return nil
         case .onDisconnectSet(let target, let draft):
             let entry = MergeEntry(target: target, draft: draft)
             return reply(for: storeOnDisconnect([entry], session, now, &effects))
@@ -172,110 +173,20 @@ extension DatabaseEngine {
 
     // MARK: - Writing
 
+    /// A set, which counts only if the client saw what is there when it brings a tag.
     private func put(
         _ target: WriteTarget,
         _ draft: Draft,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) -> EventReply {
-        let write = Write.put(target, draft, as: session.identity, by: session)
-        return reply(for: perform(write, session.database, now, &effects))
-    }
-
-    /// A set that counts only if the client saw what is there.
-    private func set(
-        _ target: WriteTarget,
-        _ draft: Draft,
-        ifMatch tag: EntityTag,
-        attempt: Int = 1,
-        _ id: Int64,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) -> EventReply? {
-        let current = session.database.node(at: target)
-        if current.isLarge(from: policy.nodesHashedAtOnce) {
-            let set = Session.TaggedSet(
-                target: target,
-                draft: draft,
-                tag: tag,
-                attempt: attempt
-            )
-            askHash(of: current, .set(id, set), session, &effects)
-            return nil
-        }
-        return set(target, draft, ifMatch: tag, current, EntityTag(current), session, now, &effects)
-    }
-
-    /// Sets what has been compared, or says what is there instead.
-    private func set(
-        _ target: WriteTarget,
-        _ draft: Draft,
-        ifMatch tag: EntityTag,
-        _ current: Node,
-        _ currentTag: EntityTag,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) -> EventReply {
+        ifMatch tag: EntityTag?,
+        _ session: Session
+    ) -> Write {
         var write = Write.put(target, draft, as: session.identity, by: session)
-        write.isTransaction = true
-        let database = session.database
-        switch perform(write, if: tag, is: currentTag, database, now, &effects) {
-        case .mismatch: return .mismatch(current, currentTag)
-        case .denied: return .denied
-        case .performed(.done): break
-        case .performed(let outcome): return reply(for: outcome)
-        }
-        let value = database.node(at: target)
-        // A tag that takes long to work out is had by reading.
-        if value.isLarge(from: policy.nodesHashedAtOnce) { return .written(nil) }
-        return .written(EntityTag(value))
-    }
-
-    /// Goes on with a set whose comparison was too large for the loop: nil when what was hashed is there
-    /// no longer, and it is compared anew.
-    func compared(
-        _ asked: Session.TaggedSet,
-        _ compared: Node,
-        _ tag: EntityTag,
-        _ id: Int64,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) -> EventReply? {
-        let (target, draft) = (asked.target, asked.draft)
-        let current = session.database.node(at: target)
-        // Another tag is an answer whatever came later.
-        if asked.tag != tag || current.isIdentical(to: compared) {
-            return set(target, draft, ifMatch: asked.tag, compared, tag, session, now, &effects)
-        }
-        if asked.attempt >= Limits.comparisons {
-            return .refused(.unavailable, RequestRefusal.changing.text)
-        }
-        let attempt = asked.attempt + 1
-        return set(
-            target,
-            draft,
-            ifMatch: asked.tag,
-            attempt: attempt,
-            id,
-            session,
-            now,
-            &effects
-        )
+        write.condition = tag.map { .tag($0) }
+        write.isTransaction = tag != nil
+        return write
     }
 
     // MARK: - Answers
-
-    private func reply(for outcome: WriteOutcome) -> EventReply {
-        switch outcome {
-        case .done: .written(nil)
-        case .denied: .denied
-        case .refused(let refusal): .refused(refusal.eventCode, refusal.text)
-        }
-    }
 
     /// What the wire protocol says of an on-disconnect write, in the words of this one.
     private func reply(for body: ReplyBody) -> EventReply {
@@ -300,7 +211,7 @@ extension EventReply {
 }
 
 extension RequestRefusal {
-    fileprivate var eventCode: EventErrorCode {
+    var eventCode: EventErrorCode {
         switch self {
         case .noSpace, .logBehind, .busy, .changing, .unknownRuleset, .unusableRuleset,
             .tooManyListens:

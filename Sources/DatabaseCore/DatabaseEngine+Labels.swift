@@ -52,7 +52,7 @@ extension DatabaseEngine {
         case .loaded(nil):
             let response = Response.refused(.unusableRuleset)
             request.database.emit(.respond(request.id, response), &effects)
-        case .hash, .compared, .index, .simulated, .refused:
+        case .hash, .compared, .index, .simulated, .decided, .refused:
             request.database.emit(.respond(request.id, .refused(.busy)), &effects)
         }
     }

@@ -49,7 +49,21 @@ extension DatabaseEngine {
             loaded(result, for: request, now, &effects)
             return
         }
+        if let asked = inquiringWrites.removeValue(forKey: inquiry) {
+            var decision: DecidedWrite?
+            if case .decided(let found) = result { decision = found }
+            decided(asked, decision, now, &effects)
+            return
+        }
         guard let session = inquiringSessions.removeValue(forKey: inquiry) else { return }
+        if case .decision(inquiry, let asked) = session.waiting {
+            session.waiting = nil
+            var decision: DecidedWrite?
+            if case .decided(let found) = result { decision = found }
+            decided(asked, decision, session, now, &effects)
+            receiveParked(session, now, &effects)
+            return
+        }
         if case .comparison(inquiry, let listen) = session.waiting {
             session.waiting = nil
             var comparison = ListenComparison.different
@@ -75,22 +89,17 @@ extension DatabaseEngine {
         _ now: Timestamp,
         _ effects: inout [Effect],
     ) {
-        let reply: EventReply?
         switch use {
-        case .put(let request, let put):
-            compared(put, node, hash, request, session, now, &effects)
-            return
-        case _ where hash == nil:
-            reply = .refused(.unavailable, RequestRefusal.busy.text)
+        case .write(let asked):
+            compared(asked, node, hash, session, now, &effects)
         case .tag(let get):
-            reply = found(node, EntityTag(hash: hash ?? ""), by: get, session, now)
-        case .set(let request, let set):
-            let tag = EntityTag(hash: hash ?? "")
-            reply = compared(set, node, tag, request, session, now, &effects)
+            let reply =
+                hash.map { found(node, EntityTag(hash: $0), by: get, session, now) }
+                ?? .refused(.unavailable, RequestRefusal.busy.text)
+            session.database.reply(get.request, reply, to: session, &effects)
         }
-        guard let reply else { return }
-        session.database.reply(use.request, reply, to: session, &effects)
     }
+
     /// What a get found, unless its session has meanwhile become somebody who may not read it.
     private func found(
         _ node: Node,

@@ -118,14 +118,20 @@ extension DatabaseEngine {
                 database.emit(.send(message, to: [session.connection]), &effects)
                 return
             }
-        case .put(let target, let draft, let hash?):
-            compareAndPut(target, draft, hash, number, session, now, &effects)
-            return
-        case .put(let target, let draft, nil):
-            let write = Write.put(target, draft, as: session.identity, by: session)
-            body = replyBody(for: perform(write, database, now, &effects))
+        case .put(let target, let draft, let hash):
+            var write = Write.put(target, draft, as: session.identity, by: session)
+            write.condition = hash.map { .hash($0) }
+            write.isTransaction = hash != nil
+            return perform(SessionWrite(number, write), session, now, &effects)
         case .merge(let base, let entries, let hash):
-            body = merge(base, entries, hash, session, now, &effects)
+            var write = Write(
+                entries: entries,
+                base: base,
+                identity: session.identity,
+                writer: session
+            )
+            write.condition = hash.map { .hash($0) }
+            return perform(SessionWrite(number, write), session, now, &effects)
         case .onDisconnectPut(let target, let draft):
             let entry = MergeEntry(target: target, draft: draft)
             body = storeOnDisconnect([entry], session, now, &effects)
@@ -143,52 +149,7 @@ extension DatabaseEngine {
         database.reply(number, body, to: session, &effects)
     }
 
-    // MARK: - Writes
-
-    /// A write, unless there is no room for its commit. On a disk that is low a few removals have room.
-    func perform(
-        _ write: Write,
-        _ database: Database,
-        _ now: Timestamp,
-        _ effects: inout [Effect]
-    ) -> WriteOutcome {
-        let isRemoval =
-            logCondition == .diskLow && write.onlyRemoves
-            && removalByteCount < Limits.removalByteCount
-        if !isRemoval, let refusal = logCondition.refusal { return .refused(refusal) }
-        let before = database.number
-        let firstEffect = effects.count
-        let outcome = database.write(write, now: now, &effects)
-        if database.number != before { counts.commits += 1 }
-        if isRemoval {
-            for case .append(let commit) in effects[firstEffect...] {
-                removalByteCount += CommitRecord.overheadByteCount + commit.payloadByteCount
-            }
-        }
-        if case .denied = outcome { counts.refusedWrites += 1 }
-        database.profile(write, outcome, &effects)
-        return outcome
-    }
-
-    private func merge(
-        _ base: Path,
-        _ entries: [MergeEntry],
-        _ hash: String?,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) -> ReplyBody {
-        if let hash, !session.database.root.descendant(at: base).matches(hash: hash) {
-            return .stale
-        }
-        let write = Write(
-            entries: entries,
-            base: base,
-            identity: session.identity,
-            writer: session
-        )
-        return replyBody(for: perform(write, session.database, now, &effects))
-    }
+    // MARK: - On-disconnect writes
 
     func storeOnDisconnect(
         _ entries: [MergeEntry],
@@ -210,60 +171,13 @@ extension DatabaseEngine {
         return session.database.cancelOnDisconnect(target, for: session, now: now, &effects)
     }
 
-    /// A put that counts only if the client saw what is there.
-    private func compareAndPut(
-        _ target: WriteTarget,
-        _ draft: Draft,
-        _ hash: String,
-        _ number: Int64,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) {
-        let node = session.database.root.descendant(at: target.path)
-        let current = target.isPriority ? node.priority : node
-        if current.isLarge(from: policy.nodesHashedAtOnce) {
-            let put = Session.HashedPut(target: target, draft: draft, hash: hash)
-            askHash(of: current, .put(number, put), session, &effects)
-            return
-        }
-        let body: ReplyBody
-        if current.matches(hash: hash) {
-            var write = Write.put(target, draft, as: session.identity, by: session)
-            write.isTransaction = true
-            body = replyBody(for: perform(write, session.database, now, &effects))
-        } else {
-            body = .stale
-        }
-        session.database.reply(number, body, to: session, &effects)
-    }
-
-    /// Goes on with a put whose comparison was too large for the loop. What was hashed must still
-    /// be there; if it is not, the client hears so and tries again, as with any stale hash.
-    func compared(
-        _ put: Session.HashedPut,
-        _ compared: Node,
-        _ hash: String?,
-        _ number: Int64,
-        _ session: Session,
-        _ now: Timestamp,
-        _ effects: inout [Effect],
-    ) {
-        let node = session.database.root.descendant(at: put.target.path)
-        var body = ReplyBody.stale
-        if hash == put.hash, node.isIdentical(to: compared) {
-            var write = Write.put(put.target, put.draft, as: session.identity, by: session)
-            write.isTransaction = true
-            body = replyBody(for: perform(write, session.database, now, &effects))
-        }
-        session.database.reply(number, body, to: session, &effects)
-    }
-
     // MARK: - Answers
 
-    private func replyBody(for outcome: WriteOutcome) -> ReplyBody {
+    func replyBody(for outcome: WriteOutcome) -> ReplyBody {
         switch outcome {
         case .done: .ok
+        case .stale: .stale
+        case .mustCompare, .mustDecide: preconditionFailure("it is answered when that is done")
         case .denied: .refused(.permissionDenied, "Permission denied")
         case .refused(let refusal):
             .refused(refusal.isPassing ? .unavailable : .failed, refusal.text)

@@ -178,57 +178,37 @@ extension DatabaseEngine {
         _ effects: inout [Effect],
     ) {
         let identity = standing.identity
-        let limit = request.sizeLimit ?? database.settings.defaultWriteSizeLimit
+        var write: Write
+        let tagUse: Request.TagUse
+        var pushed: Key?
         switch request.operation {
-        case .put(let target, let draft, let condition, let tagUse):
-            var write = Write.put(target, draft, as: identity, by: nil)
-            write.byteLimit = limit.byteCount
-            write.request = id
-            if let condition {
-                let conditional = ConditionalPut(
-                    write: write,
-                    condition: condition,
-                    tagUse: tagUse,
-                    standing: standing
-                )
-                put(conditional, id, database, now, &effects)
-                return
-            }
-            let response = response(to: perform(write, database, now, &effects), of: write)
-            let node = database.node(at: target)
-            answer(id, response, tagUse, of: node, database, standing, &effects)
-        case .push(let path, let key, let draft, let tagUse):
+        case .put(let target, let draft, let condition, let use):
+            write = .put(target, draft, as: identity, by: nil)
+            write.condition = condition.map { .tag($0) }
+            tagUse = use
+        case .push(let path, let key, let draft, let use):
             let target = WriteTarget(path: path.appending(key), isPriority: false)
-            var write = Write.put(target, draft, as: identity, by: nil)
-            write.byteLimit = limit.byteCount
-            write.request = id
-            var response = response(to: perform(write, database, now, &effects), of: write)
-            if case .written = response { response = .pushed(key, nil) }
-            let node = database.node(at: target)
-            answer(id, response, tagUse, of: node, database, standing, &effects)
-        case .merge(let base, let entries, let tagUse):
-            var write = Write(entries: entries, base: base, identity: identity, writer: nil)
-            write.byteLimit = limit.byteCount
-            write.request = id
-            let response = response(to: perform(write, database, now, &effects), of: write)
-            let node = database.root.descendant(at: base)
-            // The tag tells of what was not written, too.
-            var shownUse = tagUse
-            if tagUse == .wanted, !database.mayRead(base, as: identity, now) { shownUse = .none }
-            answer(id, response, shownUse, of: node, database, standing, &effects)
+            write = .put(target, draft, as: identity, by: nil)
+            pushed = key
+            tagUse = use
+        case .merge(let base, let entries, let use):
+            write = Write(entries: entries, base: base, identity: identity, writer: nil)
+            tagUse = use
         default:
             preconditionFailure("only writes come here")
         }
-    }
-
-    /// The answer to a write, without a tag.
-    func response(to outcome: WriteOutcome, of write: Write) -> Response {
-        switch outcome {
-        case .done(let changes) where write.base == nil: .written(changes[0].new, nil)
-        case .done(let changes): .merged(changes.map { ($0.target, $0.new) }, nil)
-        case .denied: .permissionDenied
-        case .refused(let refusal): .refused(refusal)
-        }
+        let limit = request.sizeLimit ?? database.settings.defaultWriteSizeLimit
+        write.byteLimit = limit.byteCount
+        write.request = id
+        let asked = RequestWrite(
+            id: id,
+            database: database,
+            write: write,
+            key: pushed,
+            tagUse: tagUse,
+            standing: standing
+        )
+        perform(asked, now, &effects)
     }
 
     // MARK: - For admins

@@ -76,8 +76,11 @@ extension DatabaseEngine {
         sessionsByID[session.id] = nil
         holders.remove(session.term.holder, connection)
         switch session.waiting {
-        case .credential(let inquiry, _, _), .hash(let inquiry, _, _), .comparison(let inquiry, _):
+        case .credential(let inquiry, _, _):
             inquiringSessions[inquiry] = nil
+        case .hash(let inquiry, _, _), .comparison(let inquiry, _), .decision(let inquiry, _):
+            inquiringSessions[inquiry] = nil
+            effects.append(.endWork(inquiry))
         case .index, .turn, nil: break
         }
         session.database.profile(.disconnect, .root, &effects)

@@ -18,6 +18,8 @@ package final class DatabaseEngine {
     var inquiringSessions: [InquiryID: Session] = [:]
     /// Requests that wait for the hash of a large node.
     var inquiringHashes: [InquiryID: HashedRequest] = [:]
+    /// Requests whose large write is being decided.
+    var inquiringWrites: [InquiryID: RequestWrite] = [:]
     /// Requests that wait for rulesets to be loaded.
     var inquiringLabels: [InquiryID: LabelRequest] = [:]
     /// Simulations that are worked out away from the loop.

@@ -20,6 +20,8 @@ package enum Effect: Sendable {
     case verify(InquiryID, token: String)
     /// Does long work away from the loop, then reports `Input.worked`.
     case work(InquiryID, LongWork)
+    /// Nobody waits for this work any more: it need not be done, nor told.
+    case endWork(InquiryID)
     /// Gives the memory of a large tree back away from the loop.
     case release(Node)
     indirect case note(Note)

@@ -24,6 +24,8 @@ package struct EnginePolicy: Sendable {
     package var childrenIndexedAtOnce: Int
     /// Nodes of the largest value that is hashed or compared within the step that needs it.
     package var nodesHashedAtOnce: Int
+    /// Paths and server values of the largest write that is decided within the step that brings it.
+    package var pathsDecidedAtOnce: Int
 
     package init(
         databases: [DatabaseID],
@@ -37,6 +39,7 @@ package struct EnginePolicy: Sendable {
         commitByteCount: Int = Limits.commitByteCount,
         childrenIndexedAtOnce: Int = Limits.childrenIndexedAtOnce,
         nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce,
+        pathsDecidedAtOnce: Int = Limits.pathsDecidedAtOnce,
     ) {
         self.databases = databases
         self.reserved = reserved
@@ -49,5 +52,6 @@ package struct EnginePolicy: Sendable {
         self.commitByteCount = commitByteCount
         self.childrenIndexedAtOnce = childrenIndexedAtOnce
         self.nodesHashedAtOnce = nodesHashedAtOnce
+        self.pathsDecidedAtOnce = pathsDecidedAtOnce
     }
 }

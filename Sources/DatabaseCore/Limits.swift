@@ -38,6 +38,8 @@ package enum Limits {
     /// Bytes of the commits that only remove data and are taken while the disk is below its reserve, until there is
     /// room again: a quarter of a segment of the log, whose room is taken beforehand.
     package static let removalByteCount = 16 * 1024 * 1024
+    /// How often what is left of the on-disconnect writes of a session is judged together, once some are refused.
+    package static let disconnectRounds = 8
     /// Bytes of the on-disconnect writes of one session, as the log keeps them: they become one commit.
     package static let onDisconnectByteCount = 64 * 1024 * 1024
     /// The same of all sessions of one database: they stand in the head of its checkpoint, whose length has
@@ -65,13 +67,16 @@ package enum Limits {
     package static let databases = 10_000
     /// Paths of one multi-path update.
     package static let mergeEntries = 100_000
+    /// Paths and server values of a write that the rules are asked about within the step that brings it: about 1 ms.
+    /// Those of more are asked elsewhere.
+    package static let pathsDecidedAtOnce = 500
     /// Nodes of a value that is encoded at once; a larger one leaves as a stream.
     package static let nodesEncodedAtOnce = 4_096
     /// Nodes hashed on the loop for a transaction or for a listen whose client has data already; the
     /// hash of more is an inquiry.
     package static let nodesHashedAtOnce = 2_000
-    /// How often a large node is compared anew for a write that has a condition because it changed
-    /// meanwhile.
+    /// How often a large node is compared anew for a write that has a condition, and a large write is decided
+    /// elsewhere, because it changed meanwhile.
     package static let comparisons = 3
     /// Places that may change while data is compared elsewhere and that are told one by one then; of
     /// more, all is sent again.

@@ -22,10 +22,17 @@ package enum LongWork: Sendable {
     /// Rulesets to be loaded.
     case load([StoredRuleset])
 
-    /// Does the work.
-    package func perform() -> LongResult {
+    /// What the rules say to a large write.
+    case decide(LargeWrite)
+
+    /// Does the work, or gives it up once nobody waits for it: hashing and deciding ask now and then.
+    package func perform(isCancelled: @escaping () -> Bool = { false }) -> LongResult {
+        if isCancelled() { return .refused }
         switch self {
-        case .hash(let node): return .hash(node.hash(.priority))
+        case .hash(let node):
+            return node.hash(.priority, isCancelled: isCancelled).map { .hash($0) } ?? .refused
+        case .decide(let write):
+            return write.decide(isCancelled: isCancelled).map { .decided($0) } ?? .refused
         case .compare(let node, let hash): return .compared(hash.compare(with: node))
         case .index(let order, let node): return .index(ChildIndex(order, of: node))
         case .follow(var index, let old, let new):
@@ -58,6 +65,7 @@ package enum LongResult: Sendable {
     case simulated(SimulationAnswer)
     /// Nil when one of the rulesets does not load.
     case loaded([Ruleset]?)
-    /// Too much is waiting already; the work was not begun.
+    case decided(DecidedWrite)
+    /// Too much is waiting already, and the work was not begun; or nobody waits for it any more.
     case refused
 }

@@ -25,6 +25,8 @@ final class Session {
         case hash(InquiryID, Node, HashUse)
         /// What the client lacks of the large node that it listens to.
         case comparison(InquiryID, ComparedListen)
+        /// What the rules say to a large write.
+        case decision(InquiryID, SessionWrite)
         /// An index that is worked out.
         case index
         /// Its turn to go on with what is parked.
@@ -33,34 +35,10 @@ final class Session {
 
     /// What the hash of a large node is for.
     enum HashUse {
-        /// A put of the wire protocol that counts only if this is the hash of what is there.
-        case put(Int64, HashedPut)
-        /// A set of the plain event protocol, likewise.
-        case set(Int64, TaggedSet)
+        /// A write that counts only if this is the hash of what is there.
+        case write(SessionWrite)
         /// The etag of what a get of the plain event protocol found.
         case tag(TaggedGet)
-
-        /// The number of the request that waits.
-        var request: Int64 {
-            switch self {
-            case .put(let request, _), .set(let request, _): request
-            case .tag(let get): get.request
-            }
-        }
-    }
-
-    struct HashedPut {
-        let target: WriteTarget
-        let draft: Draft
-        let hash: String
-    }
-
-    struct TaggedSet {
-        let target: WriteTarget
-        let draft: Draft
-        let tag: EntityTag
-        /// 1 for the first comparison.
-        let attempt: Int
     }
 
     struct TaggedGet {

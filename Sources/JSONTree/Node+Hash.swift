@@ -26,6 +26,13 @@ extension Node {
         return hasher.hash(self)
     }
 
+    /// The same; nil once `isCancelled`, which is asked every 4,096 nodes.
+    package func hash(_ order: HashOrder, isCancelled: @escaping () -> Bool) -> String? {
+        var hasher = NodeHasher(order: order, stepsLeft: .max)
+        hasher.isCancelled = isCancelled
+        return hasher.hash(self)
+    }
+
     /// Whether a client that sent `hash` has this very data, in whichever order it hashes.
     ///
     /// An empty hash stands for nothing. O(size).
@@ -47,6 +54,8 @@ private struct NodeHasher {
     var stepsLeft: Int
     /// Whether a node was met whose children all have priorities: there iOS clients hash otherwise.
     private(set) var dependsOnOrder = false
+    /// Asked now and then; a hash that is cancelled has no steps left.
+    var isCancelled: (() -> Bool)?
     private var text = Scratch()
 
     init(order: Node.HashOrder, stepsLeft: Int) {
@@ -63,6 +72,7 @@ private struct NodeHasher {
     private mutating func appendHash(of node: Node) {
         if node.isAbsent { return }
         stepsLeft -= 1
+        if stepsLeft & 0xFFF == 0, stepsLeft > 0, isCancelled?() == true { stepsLeft = -1 }
         if stepsLeft < 0 { return }
         let start = text.used
         if node.hasPriority {

@@ -162,17 +162,7 @@ package final class Ruleset: Sendable {
         // All that the judge borrows lives until this returns; the keys of a target until its turn
         // is over, after which they are not asked for.
         return withExtendedLifetime((request, newRoot, table)) {
-            var judge = Path.root.withKeys { keys in
-                Judge(
-                    table,
-                    request,
-                    query: nil,
-                    newRoot: newRoot,
-                    Trail(target: .root, keys),
-                    pathCount: targets.count,
-                    probe: probe
-                )
-            }
+            var judge = writeJudge(newRoot, request, pathCount: targets.count, probe)
             var progress = Judge<P>.WriteProgress()
             for entry in order {
                 let target = targets[entry]
@@ -182,6 +172,88 @@ package final class Ruleset: Sendable {
                 if let refused { return (refused, judge.probe) }
             }
             return (progress.verdicts, judge.probe)
+        }
+    }
+
+    /// Looks for a target that is refused whatever a write makes of the tree, in their order, as far as the first one:
+    /// to ask before the new tree is made.
+    ///
+    /// - Returns: the refusal, and how many targets were asked about. Without a refusal nothing is decided.
+    package func refuseEarly(
+        _ targets: some Sequence<WriteTarget>,
+        _ request: RulesRequest
+    ) -> (decision: Decision?, judgedCount: Int) {
+        withExtendedLifetime((request, table)) {
+            var judge = writeJudge(request.root, request, pathCount: 1, SilentProbe())
+            var progress = Judge<SilentProbe>.EarlyProgress()
+            var judgedCount = 0
+            for target in targets {
+                judgedCount += 1
+                let isRefused = target.path.withKeys {
+                    judge.refusesEarly(target, $0, after: &progress)
+                }
+                if isRefused {
+                    let verdicts = Verdicts(
+                        isAllowed: false,
+                        rule: nil,
+                        deniedEntry: judgedCount - 1
+                    )
+                    return (Decision(verdicts), judgedCount)
+                }
+            }
+            return (nil, judgedCount)
+        }
+    }
+
+    /// Which targets of a write of all of them at once are refused, each asked about by itself on the same new tree.
+    ///
+    /// - Parameters:
+    ///   - targets: as for `decideWrite`.
+    ///   - newRoot: the tree after the whole write.
+    ///   - request: the tree before the write and who asks.
+    ///   - stepsLeft: steps that all of them may take together, and what they leave; without any left the rest is
+    ///     refused.
+    /// - Returns: indexes of the targets given, ascending.
+    package func refusedTargets(
+        of targets: [WriteTarget],
+        newRoot: Node,
+        _ request: RulesRequest,
+        stepsLeft: inout Int
+    ) -> [Int] {
+        var limited = request
+        limited.stepLimit = max(stepsLeft, 0)
+        return withExtendedLifetime((limited, newRoot, table)) {
+            var judge = writeJudge(newRoot, limited, pathCount: targets.count, SilentProbe())
+            var refused: [Int] = []
+            for (entry, target) in targets.enumerated() {
+                var progress = Judge<SilentProbe>.WriteProgress()
+                let refusal = target.path.withKeys {
+                    judge.judgeWrite(target, $0, entry: entry, after: &progress)
+                }
+                if refusal != nil { refused.append(entry) }
+            }
+            stepsLeft = judge.stepsLeft
+            return refused
+        }
+    }
+
+    /// A judge of a write before its first target.
+    private func writeJudge<P: Probe>(
+        _ newRoot: Node,
+        _ request: RulesRequest,
+        pathCount: Int,
+        _ probe: P
+    ) -> Judge<P> {
+        Path.root.withKeys { keys in
+            Judge(
+                table,
+                request,
+                query: nil,
+                newRoot: newRoot,
+                Trail(target: .root, keys),
+                pathCount: pathCount,
+                probe: probe
+            )
         }
     }
 

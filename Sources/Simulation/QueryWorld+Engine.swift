@@ -47,7 +47,7 @@ extension QueryWorld {
                     let whole = text.text + Array("\(receiver.number)".utf8) + text.ending
                     events.append((receiver, try json(whole)))
                 }
-            case .release, .note, .profiled, .judged, .explain: break
+            case .endWork, .release, .note, .profiled, .judged, .explain: break
             case .respond(let id, let response): try responded(id, response)
             case .send(.serverSent(let text), let receivers):
                 streamTexts.append((text, receivers))

@@ -179,10 +179,13 @@ package struct ReferenceModel: Sendable {
         var value: NaiveNode?
         switch request {
         case .put(let target, let draft, let expected):
-            if let expected, expected != current.root[target.path] {
+            // Rules first. None of them looks at data of the place that they refuse.
+            let entry = NaiveWrite(target: target, node: draft)
+            if let expected, expected != current.root[target.path],
+                mayWrite([entry], session.identity)
+            {
                 status = "datastale"
             } else {
-                let entry = NaiveWrite(target: target, node: draft)
                 status = judgedWrite([entry], session.identity, now)
             }
         case .merge(_, let writes): status = judgedWrite(writes, session.identity, now)

@@ -67,7 +67,7 @@ extension SimulatedWorld {
             case .respond(let id, let response): try respond(id.value, response)
             case .verify(let inquiry, let token): inquiries.append((inquiry, connection, token))
             case .append: throw SimulationFault("the server passes a commit on")
-            case .release, .note, .profiled, .judged, .explain: break
+            case .endWork, .release, .note, .profiled, .judged, .explain: break
             }
         }
     }
@@ -143,8 +143,8 @@ extension SimulatedWorld {
         case .send(.text(let text), let receivers):
             transcript.append(contentsOf: "\(receivers.map(\.value)) ".utf8)
             transcript.append(contentsOf: text)
-        case .append, .send, .close, .respond, .verify, .work, .release, .note, .profiled, .judged,
-            .explain,
+        case .append, .send, .close, .respond, .verify, .work, .endWork, .release, .note, .profiled,
+            .judged, .explain,
             .sendNumbered:
             transcript.append(contentsOf: "\(effect)".utf8)
         }

@@ -181,7 +181,7 @@ extension SyncWorld {
                 let outcome: CredentialOutcome =
                     token.hasPrefix("bad") ? .refused(.invalid("bad")) : .user(auth, .unlimited)
                 try ask(.verified(inquiry, outcome))
-            case .append, .release, .note, .profiled, .judged, .explain, .respond: break
+            case .append, .endWork, .release, .note, .profiled, .judged, .explain, .respond: break
             case .work, .send: throw SimulationFault("the server takes small data for large")
             }
         }

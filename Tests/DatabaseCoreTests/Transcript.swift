@@ -34,6 +34,7 @@ import WireProtocol
 ///     E {"id":1,"do":"get",...}         a request on it
 ///     indexing 2                        a new engine that indexes more than 2 children elsewhere
 ///     hashing 2                         a new engine that hashes 2 nodes and more elsewhere
+///     deciding 2                        a new engine that decides writes of more than 2 paths elsewhere
 ///     simulate /a | simulate /a JSON    a read or a write by nobody, tried out
 ///     work [refused]                    the oldest long work is done and its outcome told
 ///     # words                           for the reader
@@ -93,6 +94,10 @@ struct Transcript {
         case "hashing":
             var policy = Transcript.policy()
             policy.nodesHashedAtOnce = Int(try number(rest))
+            engine = DatabaseEngine(policy)
+        case "deciding":
+            var policy = Transcript.policy()
+            policy.pathsDecidedAtOnce = Int(try number(rest))
             engine = DatabaseEngine(policy)
         case "work":
             if works.isEmpty { throw TranscriptError.notUnderstood("nothing to work out") }
@@ -435,6 +440,7 @@ struct Transcript {
             case .work(let inquiry, let work):
                 works.append((inquiry, work))
                 lines.append("work \(Transcript.words(work))")
+            case .endWork: lines.append("end work")
             case .release: lines.append("release")
             case .note(let note): lines.append("note \(note)")
             case .profiled(let database, let record):
@@ -452,6 +458,7 @@ struct Transcript {
         case .hash: "hash"
         case .compare(let node, _): "compare with \(node.childCount)"
         case .index(let order, let node): "index \(order) of \(node.childCount)"
+        case .decide: "decide"
         case .load(let rulesets): "load \(rulesets.map(\.id))"
         case .simulate: "simulate"
         case .follow(let index, _, let node): "follow \(index.order) to \(node.childCount)"

@@ -48,6 +48,8 @@ final class Server {
     var streams = StreamConnections()
     let polls = PollTable()
     var exchanges: [RequestID: PendingExchange] = [:]
+    /// Of the long work under way.
+    private var tickets: [InquiryID: WorkTicket] = [:]
     /// Requests that the server makes itself, and who awaits the answer.
     var ownRequests: [RequestID: @LoopActor (Response) -> Void] = [:]
     private var lastOwnRequest = UInt64.max
@@ -259,6 +261,7 @@ final class Server {
         case .verify(let inquiry, let token):
             judge(token) { [self] outcome in step(.verified(inquiry, outcome)) }
         case .work(let inquiry, let work): perform(work, inquiry)
+        case .endWork(let inquiry): tickets.removeValue(forKey: inquiry)?.cancel()
         case .sendNumbered(let text, let receivers): send(text, to: receivers)
         case .release(let node): workers.values.post(.release(node))
         case .note(let note): write(note)
@@ -293,12 +296,20 @@ final class Server {
     }
 
     private func perform(_ work: LongWork, _ inquiry: InquiryID) {
+        let ticket = WorkTicket()
         let isTaken = workers.jobs.post(
-            .work(work) { result in
-                EventLoop.shared.enqueue { [self] in step(.worked(inquiry, result)) }
+            .work(work, ticket) { result in
+                EventLoop.shared.enqueue { [self] in
+                    tickets[inquiry] = nil
+                    step(.worked(inquiry, result))
+                }
             }
         )
-        if !isTaken { stepLater(.worked(inquiry, .refused)) }
+        if isTaken {
+            tickets[inquiry] = ticket
+        } else {
+            stepLater(.worked(inquiry, .refused))
+        }
     }
 
     // MARK: - Long work

@@ -17,7 +17,7 @@ final class Worker: Sendable {
             TokenVerifier,
             @Sendable (Result<VerifiedToken, TokenError>) -> Void
         )
-        case work(LongWork, @Sendable (LongResult) -> Void)
+        case work(LongWork, WorkTicket, @Sendable (LongResult) -> Void)
         /// Learns how long a message is, up to a limit of bytes; nil when it is longer.
         case measure(StreamedMessage, byteLimit: Int, @Sendable (StreamedMessage?) -> Void)
         /// The same for the plain event protocol.
@@ -129,8 +129,8 @@ final class Worker: Sendable {
         switch job {
         case .verify(let token, let verifier, let report):
             report(verifier.verify(token, now: Clock.now()))
-        case .work(let work, let report):
-            report(work.perform())
+        case .work(let work, let ticket, let report):
+            report(work.perform { ticket.isCancelled })
         case .measure(var message, let byteLimit, let report):
             do throws(StreamedMessage.TooBig) {
                 let isMeasured = try message.measure(atLeast: sliceByteCount)
@@ -169,6 +169,15 @@ final class Worker: Sendable {
         }
         return nil
     }
+}
+
+/// Whether somebody still waits for a piece of long work: set on the loop, read by the worker.
+final class WorkTicket: Sendable {
+    private let cancelled = Atomic<Bool>(false)
+
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
 }
 
 /// The length of a text that is made piece by piece, as far as it is known.

@@ -42,6 +42,9 @@ struct Judge<P: Probe> {
     /// What was recorded.
     var probe: P { evaluator.probe }
 
+    /// Steps that the request may still take; below 0 when it has taken too many.
+    var stepsLeft: Int { evaluator.stepsLeft }
+
     // MARK: Reads
 
     /// Whether the path may be read: the first `.read` from the root down that holds.
@@ -93,6 +96,42 @@ struct Judge<P: Probe> {
         }
         progress.last = (target.path, grantDepth)
         return nil
+    }
+
+    /// What targets that were asked about early leave for the next: how far down the last one had to be followed.
+    struct EarlyProgress {
+        fileprivate var last: (path: Path, depth: Int)?
+    }
+
+    /// Whether one target is refused whatever the new tree holds: no `.write` on its way holds, and none of them looks
+    /// at new data. What a target shares with the one before, as far as that was followed, need not be asked again.
+    mutating func refusesEarly(
+        _ target: WriteTarget,
+        _ keys: LentKeys,
+        after progress: inout EarlyProgress
+    ) -> Bool {
+        if let last = progress.last, commonKeyCount(last.path, keys) >= last.depth { return false }
+        evaluator.move(to: Trail(target: target.path, keys), common: 0)
+        var spot = table.top
+        var depth = 0
+        while true {
+            if let index = spot.write {
+                let rule = table[index]
+                var isOpen = rule.readsNewData
+                if !isOpen, case .holds = run(rule, depth: depth) { isOpen = true }
+                // Out of steps: for those who decide all of it to say.
+                if isOpen || evaluator.stepsLeft < 0 {
+                    progress.last = (target.path, depth)
+                    return false
+                }
+            }
+            if depth == evaluator.trail.target.keyCount { return true }
+            guard let next = table.child(of: spot, evaluator.trail.key(at: depth)) else {
+                return true
+            }
+            spot = next
+            depth += 1
+        }
     }
 
     private func refusal(_ rule: RuleOutcome?, _ entry: Int) -> Verdicts {

@@ -46,6 +46,14 @@ final class Rule: Sendable {
         self.source = source
         self.body = body
     }
+
+    /// Whether it may look at the tree as the write would leave it.
+    var readsNewData: Bool {
+        switch body {
+        case .constant: false
+        case .program(let program): program.readsNewData
+        }
+    }
 }
 
 /// One object of the rules text: the rules for one place of the tree.

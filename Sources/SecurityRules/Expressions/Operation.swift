@@ -131,6 +131,8 @@ final class Program: Sendable {
     let childLists: [Range<Int>]
     let arguments: [ChildArgument]
     let patterns: [Pattern]
+    /// Whether it may look at the tree as the write would leave it.
+    let readsNewData: Bool
 
     /// What the lent nodes were lent from.
     private let texts: [Node]
@@ -158,6 +160,9 @@ final class Program: Sendable {
         (operands, lists) = Program.joined(builder.lists)
         (arguments, childLists) = Program.joined(builder.childLists)
         patterns = builder.patterns
+        readsNewData = builder.operations.contains { operation in
+            if case .newData = operation { true } else { false }
+        }
         self.texts = texts
     }
 

@@ -147,6 +147,8 @@ struct OracleCounts {
             let foreseen = decisions[kind + " foreseen", default: 0]
             #expect(foreseen * 10 > decisions[kind + " refused", default: 0], "\(decisions)")
         }
+        #expect(decisions["early", default: 0] > 100, "\(decisions)")
+        #expect(decisions["several refused", default: 0] > 100, "\(decisions)")
     }
 
     private static let names =
@@ -252,7 +254,45 @@ private struct OracleComparison {
             }
             counts.count("\(request.kind) \(mayBeGranted ? "open" : "foreseen")")
         }
+        if difference == nil {
+            difference = differenceInParts(trial, root, result.newData, decision, &counts)
+        }
         return (decision, difference.map { describe(request, tree, $0) })
+    }
+
+    /// How asking about the targets one by one, before there is a new tree and after, goes against the decision on all.
+    private func differenceInParts(
+        _ trial: OracleTrial,
+        _ root: Node,
+        _ newData: Node?,
+        _ decision: Decision,
+        _ counts: inout OracleCounts
+    ) -> String? {
+        guard let (targets, newRoot) = trial.write(root, newData: newData) else { return nil }
+        let request = trial.request(root: root)
+        let early = ruleset.refuseEarly(targets, request)
+        if let refusal = early.decision {
+            counts.count("early")
+            let entry = targets[early.judgedCount - 1]
+            if decision.isAllowed || refusal.deniedEntry != early.judgedCount - 1 {
+                return "refused early at \(entry)"
+            }
+        }
+        var stepsLeft = RulesLimits.stepsPerUpdate
+        let refused = ruleset.refusedTargets(
+            of: targets,
+            newRoot: newRoot,
+            request,
+            stepsLeft: &stepsLeft
+        )
+        let alone = targets.indices.filter {
+            !ruleset.decideWrite([targets[$0]], newRoot: newRoot, request).isAllowed
+        }
+        if refused != alone || refused.isEmpty != decision.isAllowed {
+            return "refused one by one \(refused), alone \(alone)"
+        }
+        if refused.count > 1 { counts.count("several refused") }
+        return nil
     }
 
     /// How a decision differs from what the oracle says.

@@ -223,16 +223,23 @@ struct OracleTrial {
         _ recording: Recording
     ) -> Decision {
         let request = request(root: root)
+        if case .read(let path, let query) = operation {
+            return rules.decideRead(path, query: query, request, recording: recording)
+        }
+        guard let (targets, newRoot) = write(root, newData: newData) else {
+            preconditionFailure("what is no read is a write")
+        }
+        return rules.decideWrite(targets, newRoot: newRoot, request, recording: recording)
+    }
+
+    /// The targets of a write and the tree that it leaves, with `newData` at the path of the request; nil for a read.
+    func write(_ root: Node, newData: Node?) -> (targets: [WriteTarget], newRoot: Node)? {
         var newRoot = root
         if let newData { newRoot.set(newData, at: path) }
         switch operation {
-        case .read(let path, let query):
-            return rules.decideRead(path, query: query, request, recording: recording)
-        case .write(let target, _):
-            return rules.decideWrite([target], newRoot: newRoot, request, recording: recording)
-        case .update(_, let entries):
-            let targets = entries.map(\.target)
-            return rules.decideWrite(targets, newRoot: newRoot, request, recording: recording)
+        case .read: return nil
+        case .write(let target, _): return ([target], newRoot)
+        case .update(_, let entries): return (entries.map(\.target), newRoot)
         }
     }
 }

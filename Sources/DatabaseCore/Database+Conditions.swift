@@ -1,0 +1,128 @@
+import EventProtocol
+import JSONTree
+import SecurityRules
+import WireProtocol
+
+/// What must be there for a write to count.
+enum WriteCondition {
+    /// Data of this hash, as clients of the wire protocol have it.
+    case hash(String)
+    case tag(EntityTag)
+}
+
+/// A node that was hashed elsewhere, for a condition.
+struct ComparedNode {
+    let node: Node
+    let hash: String
+}
+
+/// A write that the rules were asked about.
+struct AskedWrite {
+    let write: Write
+    let newRoot: Node
+    /// Nil for an administrator's.
+    let decision: Decision?
+    let compared: ComparedNode?
+
+    var isAllowed: Bool { decision?.isAllowed ?? true }
+
+    init(_ write: Write, _ newRoot: Node, _ decision: Decision?, _ compared: ComparedNode?) {
+        self.write = write
+        self.newRoot = newRoot
+        self.decision = decision
+        self.compared = compared
+    }
+}
+
+/// Writes that depend on what is there: the rules are asked first, so that a condition tells nothing to who may not
+/// write.
+extension Database {
+    /// What a write comes to that is not done, by its rules and then by its condition; nil for one that goes on.
+    ///
+    /// A transaction that the rules refuse for data at its own place, which its client may read and has not seen yet,
+    /// is stale: it would be another one with the newer data. Everything else that they refuse is denied.
+    func refusal(
+        of asked: AskedWrite,
+        at time: Timestamp,
+        _ effects: inout [Effect]
+    ) -> WriteOutcome? {
+        var finding = ConditionFinding.holds
+        if let condition = asked.write.condition,
+            asked.isAllowed || mayBeBehind(asked, at: time)
+        {
+            finding = find(condition, node(at: asked.write.conditionTarget), asked.compared)
+        }
+        // It is asked again when it has been compared; a stale one that is refused was meant for other data.
+        if case .unknown(let node) = finding { return .mustCompare(node) }
+        if let decision = asked.decision, asked.isAllowed || finding.isHolding {
+            note(decision, of: asked.write, newRoot: asked.newRoot, at: time, &effects)
+        }
+        if case .differs(let node, let tag) = finding { return .stale(node, tag) }
+        if let decision = asked.decision, !asked.isAllowed { return .denied(decision) }
+        return nil
+    }
+
+    /// Whether a refused transaction may be about data that its client has not seen, and may see.
+    private func mayBeBehind(_ asked: AskedWrite, at time: Timestamp) -> Bool {
+        guard case .hash = asked.write.condition else { return false }
+        let place = asked.write.conditionTarget.path
+        let request = RulesRequest(root: root, auth: asked.write.identity.auth, now: time)
+        guard rules.decideRead(place, query: nil, request).isAllowed else { return false }
+        return rules.decideWrite(
+            asked.write.entries.map(\.target),
+            newRoot: asked.newRoot,
+            request,
+            recording: .paths
+        ).lookedAt.contains { $0.isPrefix(of: place) || place.isPrefix(of: $0) }
+    }
+
+    private enum ConditionFinding {
+        case holds
+        case differs(Node, EntityTag)
+        /// The node takes too long to hash here.
+        case unknown(Node)
+
+        var isHolding: Bool { if case .holds = self { true } else { false } }
+    }
+
+    private func find(
+        _ condition: WriteCondition,
+        _ current: Node,
+        _ compared: ComparedNode?
+    ) -> ConditionFinding {
+        if let compared {
+            let tag = EntityTag(hash: compared.hash)
+            let isEqual =
+                switch condition {
+                case .hash(let hash): hash == compared.hash
+                case .tag(let asked): asked == tag
+                }
+            // Another one is an answer whatever came later.
+            if !isEqual { return .differs(compared.node, tag) }
+            return current.isIdentical(to: compared.node) ? .holds : .unknown(current)
+        }
+        // To find out that there is nothing on one side takes no time.
+        if case .hash("") = condition {
+            return current.isAbsent ? .holds : .differs(current, .ofNothing)
+        }
+        if current.isLarge(from: nodesHashedAtOnce) { return .unknown(current) }
+        switch condition {
+        case .hash(let hash):
+            return current.matches(hash: hash) ? .holds : .differs(current, .ofNothing)
+        case .tag(let asked):
+            let tag = EntityTag(current)
+            return asked == tag ? .holds : .differs(current, tag)
+        }
+    }
+
+    /// What a target names at present: a node, or its priority.
+    func node(at target: WriteTarget) -> Node {
+        let node = root.descendant(at: target.path)
+        return target.isPriority ? node.priority : node
+    }
+}
+
+extension EntityTag {
+    /// The tag of a node, which must be short to hash.
+    init(_ node: Node) { self.init(hash: node.hash(.priority)) }
+}
