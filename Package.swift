@@ -324,7 +324,7 @@ let package = Package(
         ),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        tests(of: "JSONTree", exclude: ["Specs"]),
+        tests(of: "JSONTree", "Simulation", exclude: ["Specs"]),
         tests(of: "Queries", "JSONTree"),
         tests(of: "SecurityRules", "JSONTree", "Queries", "RulesCases", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
@@ -337,6 +337,8 @@ let package = Package(
             "SecurityRules",
             "WireProtocol",
             "EventProtocol",
+            "Simulation",
+            "WriteAheadLog",
             exclude: ["Transcripts"]
         ),
         tests(of: "WriteAheadLog", exclude: ["Specs"]),

@@ -40,12 +40,11 @@ package struct NaiveNode: Equatable, Sendable {
             self = node.isAbsent ? .absent : node
             return
         }
-        var child = children[key] ?? .absent
-        child.set(node, at: Array(path.dropFirst()))
-        if child.isAbsent {
+        // In place: a list of thousands is not copied.
+        children[key, default: .absent].set(node, at: Array(path.dropFirst()))
+        if children[key]?.isAbsent ?? true {
             children[key] = nil
         } else {
-            children[key] = child
             leaf = nil
         }
         if isAbsent { priority = nil }

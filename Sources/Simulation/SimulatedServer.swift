@@ -26,6 +26,10 @@ package final class SimulatedServer {
     /// Commits that were made and not appended.
     private var waiting: [CommitRecord] = []
     private var checkpoint: Checkpoint?
+    /// How many commits the last batch had, and whether the payload of one was written in pieces.
+    package private(set) var lastBatch = (count: 0, isInPieces: false)
+    /// What the last checkpoint that became whole left; nil before the first.
+    package private(set) var lastCheckpoint: CheckpointReceipt?
 
     /// A checkpoint that is being written.
     private struct Checkpoint {
@@ -92,12 +96,21 @@ package final class SimulatedServer {
 
     // MARK: - The log
 
+    /// A large commit as the log writes it.
+    private struct Pieces: PayloadPieces {
+        var pieces: CommitPieces
+        var byteCount: Int { pieces.byteCount }
+
+        mutating func next(into piece: inout [UInt8]) -> Bool { pieces.next(into: &piece) }
+    }
+
     /// Appends the oldest waiting commits as one batch.
     ///
     /// - Throws: `LogError` when the power fails.
     package func append(atMost count: Int) throws(LogError) {
         let batch = waiting.prefix(count)
         if batch.isEmpty { return }
+        lastBatch = (batch.count, batch.contains { $0.pieces != nil })
         var records: [LogRecord] = []
         for commit in batch {
             records.append(
@@ -105,7 +118,8 @@ package final class SimulatedServer {
                     database: try LogDatabaseName(commit.database.name),
                     commit: commit.number.value,
                     time: commit.time.milliseconds,
-                    payload: commit.payload,
+                    payload: commit.pieces.map { .pieces(Pieces(pieces: $0)) }
+                        ?? .bytes(commit.payload),
                 )
             )
         }
@@ -174,7 +188,7 @@ package final class SimulatedServer {
         }
         checkpoint = under
         if under.isEncoded {
-            _ = try under.writer.commit(
+            lastCheckpoint = try under.writer.commit(
                 appendedThrough: log.position,
                 readBackBy: StateChecker().take,
             )

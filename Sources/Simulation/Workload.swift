@@ -33,7 +33,10 @@ struct Workload: Sendable {
 
     // MARK: - Places
 
-    private static let keys = ["a", "b", "1", "2", "10", "x", "y", "é", "ab"]
+    private static let common = ["a", "b", "1", "2", "10", "x", "y", "é", "ab"]
+
+    /// Mostly the common ones, so that requests meet; the others are odd ones.
+    private static let keys = common + common + common + ["-5", "😀", "%41", "～", "\""]
     static let users = ["ann", "bob", "cid"]
 
     mutating func path() -> NaivePath {
@@ -73,6 +76,7 @@ struct Workload: Sendable {
     mutating func leaf() -> NaiveNode.Leaf {
         switch number(below: 4) {
         case 0: .boolean(happens(oneIn: 2))
+        case 1 where happens(oneIn: 12): .string(ValueSize.embedded.text(&random))
         case 1: .string(pick(["", "a", "b", "é", "a\"b"]))
         case 2: .number(Double(number(below: 7)) / 2 - 1)
         default: .number(Double(number(below: 5)))
@@ -80,7 +84,8 @@ struct Workload: Sendable {
     }
 
     private mutating func priority() -> NaiveNode.Leaf {
-        happens(oneIn: 3) ? .string(pick(["p", "q"])) : .number(Double(number(below: 4)))
+        if happens(oneIn: 20) { return .string(ValueSize.embedded.text(&random)) }
+        return happens(oneIn: 3) ? .string(pick(["p", "q"])) : .number(Double(number(below: 4)))
     }
 
     private mutating func serverValue() -> NaiveNode.Leaf {
@@ -105,7 +110,23 @@ struct Workload: Sendable {
         return node
     }
 
+    /// A map of some pages, as its members come one by one in some order.
+    mutating func wideDraft() -> NaiveNode {
+        var node = NaiveNode()
+        let order = pick(KeyOrder.allCases)
+        for key in order.keys(20 + number(below: 30), &random) {
+            node.children[key] = happens(oneIn: 4) ? NaiveNode(serverValue()) : NaiveNode(leaf())
+            if happens(oneIn: 3) {
+                node.children[key] = NaiveNode(.string(ValueSize.short.text(&random)))
+            }
+        }
+        return node
+    }
+
     mutating func write(at target: NaiveTarget) -> NaiveWrite {
+        if !target.isPriority, happens(oneIn: 40) {
+            return NaiveWrite(target: target, node: wideDraft())
+        }
         if !target.isPriority { return NaiveWrite(target: target, node: draft()) }
         let leaf = happens(oneIn: 4) ? nil : happens(oneIn: 8) ? serverValue() : priority()
         return NaiveWrite(target: target, node: NaiveNode(leaf))
