@@ -139,10 +139,12 @@ extension DatabaseSettings {
             return takeVersion(entry)
         default:
             guard entry.name.hasPrefix(Self.rulesetPrefix) else { return false }
-            let parts = entry.name.dropFirst(Self.rulesetPrefix.count)
+            // By scalars, as in `RulesVersion`.
+            let parts = entry.name.unicodeScalars.dropFirst(Self.rulesetPrefix.count)
                 .split(separator: "/", maxSplits: 1)
+                .map { String($0) }
             guard parts.count == 2, let time = Int64(parts[0]) else { return false }
-            take(String(parts[1]), Timestamp(milliseconds: time), entry.text)
+            take(parts[1], Timestamp(milliseconds: time), entry.text)
         }
         return true
     }

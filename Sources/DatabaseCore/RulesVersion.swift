@@ -71,8 +71,10 @@ extension RulesVersion {
 
     /// Reads an entry that is no withdrawal; nil when it means nothing.
     init?(_ entry: DatabaseSettings.Entry) {
-        let parts = entry.name.dropFirst(Self.entryPrefix.count)
+        // By scalars: an author may begin with a mark that is one character with the slash before it.
+        let parts = entry.name.unicodeScalars.dropFirst(Self.entryPrefix.count)
             .split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+            .map { String($0) }
         guard parts.count == 4, let number = Int(parts[0]), number > 0 else { return nil }
         self.number = number
         if parts[1] == Self.unknown {
@@ -86,7 +88,7 @@ extension RulesVersion {
         case Self.detachedKind: content = .detached
         default: return nil
         }
-        author = time == nil ? nil : String(parts[3])
+        author = time == nil ? nil : parts[3]
     }
 }
 
