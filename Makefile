@@ -20,11 +20,13 @@ SERVE_FLAGS ?= --dev
 PREFIX ?= /usr/local
 SEED ?= 1
 ROUNDS ?= 1000
+MINUTES ?= 30
+KILLS ?= 200
 
 PROGRAMS := hearth-chat hearth-timeline hearth-party
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build programs serve demo check lint unit-test test client-test fmt bench soak manual install clean
+.PHONY: help setup setup-test build programs serve demo check lint unit-test test client-test fmt bench soak soak-server faults manual install clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +77,13 @@ bench: build ## Measure against redis and bare C: make bench ROUNDS=3 (QUICK=1: 
 
 soak: setup ## Simulate crashes and clients, compare rules with an oracle: make soak SEED=7 ROUNDS=1000
 	HEARTH_SOAK_SEED=$(SEED) HEARTH_SOAK_ROUNDS=$(ROUNDS) $(SWIFT) test --filter 'SimulationTests|OracleTests' $(STRICT)
+
+soak-server: setup-test build ## Kill the release binary, end it each minute, back it up: make soak-server MINUTES=30 KILLS=200
+	HEARTH_KILLS=$(KILLS) .venv/bin/python -m pytest --quiet --capture=no Tests/Clients/test_kills.py
+	HEARTH_SOAK_MINUTES=$(MINUTES) .venv/bin/python -m pytest --quiet --capture=no Tests/Clients/test_soak.py
+
+faults: setup ## Put faults into the storage, one at a time, and list the tests that catch them (hours): make faults
+	scripts/faults
 
 manual: build ## Write docs/hearth.1 anew from what the binary says of itself
 	scripts/manual-page .build/release/hearth > docs/hearth.1
