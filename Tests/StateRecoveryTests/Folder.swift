@@ -8,17 +8,21 @@ import WriteAheadLog
 /// A data folder on a simulated disk, whose commits the test makes itself.
 final class Folder {
     static let database = DatabaseID("default")
-    static let options = LogOptions(segmentByteCount: 4096, reserveByteCount: 0)
     static let policy = EnginePolicy(databases: [], createsDatabases: false, defaultRules: .closed)
 
     let storage: SimulatedLogStorage
     private(set) var state: RecoveredState
+    private let options: LogOptions
     private var folder: DataFolder
     private var commit: UInt64 = 0
 
-    init(_ storage: SimulatedLogStorage = SimulatedLogStorage(seed: 7)) throws {
+    init(
+        _ storage: SimulatedLogStorage = SimulatedLogStorage(seed: 7),
+        segmentByteCount: Int = 4096
+    ) throws {
         self.storage = storage
-        folder = try DataFolder.open(storage, options: Folder.options)
+        options = LogOptions(segmentByteCount: segmentByteCount, reserveByteCount: 0)
+        folder = try DataFolder.open(storage, options: options)
         state = try folder.recoverState(Folder.policy)
     }
 
@@ -97,7 +101,7 @@ final class Folder {
     /// Ends the process without a word and starts another.
     func crash() throws {
         folder.close()
-        folder = try DataFolder.open(storage, options: Folder.options)
+        folder = try DataFolder.open(storage, options: options)
         do {
             state = try folder.recoverState(Folder.policy)
         } catch {

@@ -8,8 +8,11 @@ import WriteAheadLog
 @Suite("One bad checkpoint is not the end")
 struct OlderCheckpointTests {
     /// Two checkpoints, the newer as `change` leaves it, and commits after each.
-    private func folder(_ change: (inout [UInt8]) -> Void) throws -> Folder {
-        let folder = try Folder()
+    private func folder(
+        segmentByteCount: Int = 4096,
+        _ change: (inout [UInt8]) -> Void
+    ) throws -> Folder {
+        let folder = try Folder(segmentByteCount: segmentByteCount)
         try folder.put((0..<60).map { "k\(99 - $0)" })
         try folder.checkpoint()
         try folder.put((0..<60).map { "a\(99 - $0)" })
@@ -56,16 +59,20 @@ struct OlderCheckpointTests {
 
     @Test("a log that ends before a checkpoint that cannot be read is damaged")
     func endsEarly() throws {
-        let folder = try folder(spoilFirstText)
-        try folder.close()
-        for path in folder.storage.files.filter({ $0.hasSuffix(".log") }).suffix(2) {
-            try folder.storage.remove(path)
-        }
+        // One segment, whose last quarter became zeros: nothing else than the checkpoint shows that.
+        let folder = try folder(segmentByteCount: 1 << 20, spoilFirstText)
+        let path = try #require(folder.storage.files.first { $0.hasSuffix(".log") })
+        var bytes = try #require(folder.storage.content(path))
+        let used = try #require(bytes.lastIndex { $0 != 0 })
+        for index in used * 3 / 4..<bytes.count { bytes[index] = 0 }
+        folder.storage.overwrite(path, with: bytes)
         let error = #expect(throws: LogError.self) { try folder.crash() }
-        guard case .damage(let damage) = error, case .endsEarly = damage.fault else {
+        guard case .damage(let damage) = error, case .endsEarly(let last, let known) = damage.fault
+        else {
             Issue.record("no early end but \(String(describing: error))")
             return
         }
+        #expect(last > LogPosition(60) && known == LogPosition(120))
     }
 
     @Test("verification names what does not decode: checkpoints and records")
