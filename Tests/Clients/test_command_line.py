@@ -94,7 +94,7 @@ def test_a_data_folder_is_inspected_verified_and_salvaged(tmp_path):
     assert sorted(commits) == ["1", "2", "3", "4", "5"]
     assert run("log", "verify", data).returncode == 0
 
-    segment = sorted((data / "log").iterdir())[-1]
+    segment = sorted((data / "log").glob("*.log"))[-1]
     with open(segment, "r+b") as file:
         file.seek(int(commits["3"]) - 1)
         byte = file.read(1)
