@@ -5,8 +5,8 @@ import Transport
 /// A client holds one of the readers at most, so that another finds one free, or waits for one job of somebody else.
 @LoopActor
 final class ReadingDesk {
-    /// Threads that read. Measured on two cores: with two, a body is read as fast beside one that takes long as alone;
-    /// a third makes each slower.
+    /// Threads that read: one more than a single client can hold, so that another finds a free one. Other numbers
+    /// were not measured.
     nonisolated static let readerCount = 2
 
     /// Bytes of all messages and bodies that may wait to be read: four bodies of the greatest size.
