@@ -399,6 +399,12 @@ package final class LogWriter {
         try bytes.withBytes { bytes throws(LogError) in try file.write(bytes, at: 0) }
         try file.sync()
         let path = FolderLayout.segment(header.first)
+        if settledEnd?.segment == header.first {
+            // The last segment has no record and gives its name to this one, so no later name would
+            // take back what says where the log ended.
+            try storage.remove(FolderLayout.closed)
+            try storage.syncFolder(FolderLayout.log)
+        }
         try storage.rename(FolderLayout.spare, to: path)
         file.isRenamed(to: path)
         try storage.syncFolder(FolderLayout.log)

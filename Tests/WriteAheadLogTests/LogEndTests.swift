@@ -366,3 +366,24 @@ struct OlderFolderTests {
         }
     }
 }
+
+@Suite("A last segment without a record")
+struct EmptyLastSegmentTests {
+    @Test("gives its name to the next run's, whatever a power cut takes back", arguments: 0..<40)
+    func takenOver(seed: UInt64) throws {
+        let storage = SimulatedLogStorage(seed: seed)
+        let first = try openLog(storage)
+        // Fills its segment, so that the seal begins the next one.
+        try append(entries([smallOptions.segmentByteCount]), to: first.writer)
+        try first.writer.maintain()
+        try first.writer.seal()
+        try first.writer.close()
+        first.folder.close()
+        #expect(storage.files.filter { $0.hasSuffix(".log") }.count == 2)
+        let second = try openLog(storage)
+        try append(entries([8], after: 1), to: second.writer)
+        second.folder.close()
+        storage.restart()
+        #expect(try openLog(storage).entries.map(\.commit) == [1, 2])
+    }
+}
