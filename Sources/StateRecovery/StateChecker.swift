@@ -1,4 +1,4 @@
-import DatabaseCore
+package import DatabaseCore
 package import WriteAheadLog
 
 /// Decodes what a data folder holds as a start does, and keeps nothing of it.
@@ -23,7 +23,11 @@ package final class StateChecker {
         case .checkpointEnded:
             if let info {
                 try decoding { () throws(CommitDecodingError) in try check.finish() }
-                try compare(info.heads)
+                guard check.holds(info.heads) else {
+                    throw RecoveryRefusal(
+                        reason: "it holds other databases than its manifest says"
+                    )
+                }
             }
         case .skip: break
         case .record(let record):
@@ -38,11 +42,12 @@ package final class StateChecker {
     ) throws(RecoveryRefusal) {
         do throws(CommitDecodingError) { try body() } catch { throw RecoveryRefusal(error) }
     }
+}
 
-    private func compare(_ heads: [LogHead]) throws(RecoveryRefusal) {
-        let found = check.heads.map { "\($0.database.name) \($0.number.value)" }
-        guard found == heads.map({ "\($0.database) \($0.commit)" }) else {
-            throw RecoveryRefusal(reason: "it holds other databases than its manifest says")
-        }
+extension StateCheck {
+    /// Whether the databases that were read, with their last commits, are these, in this order.
+    package func holds(_ heads: [LogHead]) -> Bool {
+        self.heads.map { "\($0.database.name) \($0.number.value)" }
+            == heads.map { "\($0.database) \($0.commit)" }
     }
 }

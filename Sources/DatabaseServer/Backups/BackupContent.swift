@@ -1,5 +1,6 @@
 import DatabaseCore
 import Files
+import StateRecovery
 import WriteAheadLog
 
 /// What the chunks of a backup hold, read as a start of a server reads a checkpoint.
@@ -25,8 +26,7 @@ enum BackupContent {
             throw .content(path: name, reason: "holds a database that cannot be: \(shown)")
         }
         try decoding(name) { () throws(CommitDecodingError) in try check.finish() }
-        let found = check.heads.map { "\($0.database.name) \($0.number.value)" }
-        guard found == summary.info.heads.map({ "\($0.database) \($0.commit)" }) else {
+        guard check.holds(summary.info.heads) else {
             throw .content(path: name, reason: "holds other databases than its trailer says")
         }
         return summary
