@@ -115,12 +115,14 @@ package final class DatabaseEngine {
         )
     }
 
+    /// Whether nothing was ever written to this database, and it is not configured either.
+    package func isEmpty(_ id: DatabaseID) -> Bool {
+        !policy.databases.contains(id) && (databases[id]?.number ?? .zero) == .zero
+    }
+
     /// The databases that are configured or were written to, by name; one that was only read is none.
-    var existing: [DatabaseID] {
-        sortedDatabases.map(\.id).filter { id in
-            !isReserved(id)
-                && (policy.databases.contains(id) || databases[id]?.number != .zero)
-        }
+    package var existing: [DatabaseID] {
+        sortedDatabases.map(\.id).filter { !isReserved($0) && !isEmpty($0) }
     }
 
     /// Whether it is a database of the server's own, for itself alone.

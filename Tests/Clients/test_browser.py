@@ -93,6 +93,10 @@ def test_a_page_of_another_origin_comes_in_by_none(browser, pages, dev):
         "poll": {"error": "a script did not load"},
         "socket": {"error": "the socket failed"},
     }
+    # A request that needs no preflight is refused as well, and tells the page's author what to do.
+    tab = open_doors(browser, pages, dev, "stranger", STRANGER, "&stay=1")
+    answer = browser.value(tab, f"fetch('http://127.0.0.1:{dev.port}/a.json').then((answer) => answer.text())")
+    assert f"start hearth with --allow-origin http://{STRANGER}:{pages}." in answer
     # It was the server that refused, not the browser that could not reach it.
     assert refused_count(dev) >= 4
     assert dev.get("/.json?ns=stranger").json is None

@@ -5,6 +5,8 @@ import socket
 
 import pytest
 
+from hearth_server import Hearth
+
 ROUTES = [
     ("GET", "/a.json?ns=demo"),
     ("PUT", "/a.json?ns=demo"),
@@ -133,3 +135,59 @@ def test_who_knows_a_session_may_use_it_from_anywhere(dev):
     assert got == 200
     got, _ = exchange(dev.port, "GET", f"{live}&dframe=t", {**host, "Sec-Fetch-Site": "cross-site"})
     assert got == 403
+
+
+LOCAL = {"Host": "localhost:{port}"}
+
+
+def count(server, name, **headers):
+    found = re.search(rf"^{name} (\d+)$", server.get("/.metrics", headers=headers).text, re.M)
+    return int(found[1])
+
+
+def test_a_refused_page_can_read_why_and_the_log_says_it_once(tmp_path):
+    with Hearth(log=tmp_path / "log") as server:
+        for origin in ["https://evil.example:81", "https://evil.example:81", "null"]:
+            got, answer = exchange(server.port, "GET", "/a.json", {**LOCAL, "Origin": origin})
+            assert got == 403 and f"Access-Control-Allow-Origin: {origin}\r\n".encode() in answer, answer
+            got, answer = exchange(server.port, "OPTIONS", "/a.json", {**LOCAL, "Origin": origin})
+            assert got == 403, answer
+        said = "start hearth with --allow-origin https://evil.example:81."
+        assert exchange(server.port, "GET", "/a.json", {"Host": "nip.example"})[0] == 403
+        assert server.log_text.count(said) == 1, server.log_text
+        assert server.log_text.count("answered 403: A page without an origin") == 1
+        assert server.log_text.count("start hearth with --allow-host nip.example.") == 1
+        # Strangers do not fill the log.
+        for number in range(200):
+            exchange(server.port, "GET", "/a.json", {**LOCAL, "Origin": f"https://a{number}.example"})
+        assert server.log_text.count("answered 403") == 100
+        assert count(server, "hearth_refused_origins_total") == 207
+
+
+def test_a_database_that_is_not_here_is_logged_in_development(tmp_path):
+    with Hearth("--database", "mine", log=tmp_path / "log") as server:
+        for target in ["/a.json?ns=mien", "/a.json?ns=mien", "/a.json?ns=mine", "/.ws?v=5&ns=other"]:
+            method = "UPGRADE" if ".ws" in target else "GET"
+            exchange(server.port, method, target, LOCAL)
+        exchange(server.port, "GET", "/a.json", {"Host": "meni.localhost:{port}"})
+        lines = [line for line in server.log_text.splitlines() if "nothing is in this database" in line]
+        assert [re.search(r"named-by=(\S+)", line)[1] for line in lines] == [
+            '"ns=mien"', '"ns=other"', '"Host:',
+        ], lines
+        assert all("there-are=mine" in line for line in lines), lines
+        # One that was written to is there.
+        server.put("/a.json?ns=third", 1)
+        exchange(server.port, "GET", "/a.json?ns=fourth", LOCAL)
+        assert "there-are=mine,third\n" in server.log_text
+
+
+def test_production_counts_what_it_refuses_and_does_not_log_it(tmp_path):
+    with Hearth(dev=False, data=tmp_path / "data", log=tmp_path / "log") as server:
+        admin = {"Authorization": f"Bearer {(tmp_path / 'data' / 'admin-secret').read_text().strip()}"}
+        for target in ["/a.json?ns=no", "/.ws?v=5&ns=no", "/.events?ns=no"]:
+            exchange(server.port, "GET" if ".json" in target else "UPGRADE", target, LOCAL)
+        got, answer = exchange(server.port, "GET", "/a.json", {**LOCAL, "Origin": "https://evil.example"})
+        assert got == 403 and b"Access-Control-Allow-Origin: https://evil.example\r\n" in answer
+        assert count(server, "hearth_unknown_databases_total", **admin) == 3
+        assert count(server, "hearth_refused_origins_total", **admin) == 1
+        assert "evil.example" not in server.log_text and "ns=no" not in server.log_text

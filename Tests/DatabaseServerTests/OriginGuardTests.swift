@@ -226,12 +226,23 @@ struct OriginGuardTests {
         #expect(pass("localhost", origin: "https://app.example.com").verdict(of: bare) != .accept)
     }
 
-    @Test("names the flag that would let the request pass")
+    @Test("names the flag and the value that would let the request pass")
     func advice() {
         let bare = OriginGuard(bindIsLoopback: true)
         let cases = [
-            (stop("evil.com"), "--allow-host NAME"),
-            (stop("localhost", origin: "https://evil.com"), "--allow-origin ORIGIN"),
+            (stop("evil.com:9000"), "start hearth with --allow-host evil.com."),
+            (stop("[fe80::1]:9000"), "start hearth with --allow-host [fe80::1]."),
+            (
+                stop("localhost", origin: "https://evil.com"),
+                "start hearth with --allow-origin https://evil.com."
+            ),
+            (
+                stop("localhost", referer: "http://evil.com:81/a?token=x", path: "/.lp"),
+                "'http://evil.com:81' may not use this server, which listens on loopback. "
+                    + "To let its pages in, start hearth with --allow-origin http://evil.com:81."
+            ),
+            (stop("localhost", origin: "null"), "Serve the page from http://localhost."),
+            (stop("localhost", origin: "x"), "--allow-origin ORIGIN"),
             (stop("localhost", site: "cross-site"), "--allow-origin ORIGIN"),
         ]
         for (row, flag) in cases {

@@ -89,7 +89,8 @@ package struct OriginGuard: Sendable {
             return .refuse(
                 """
                 Host \(quoted(hostText)) is refused: this server listens on loopback, so only localhost names \
-                and loopback addresses reach it. To serve another name, start hearth with --allow-host NAME.
+                and loopback addresses reach it. To serve this name, start hearth with \
+                --allow-host \(Self.hostPart(of: hostText)).
                 """
             )
         }
@@ -129,15 +130,40 @@ package struct OriginGuard: Sendable {
         return hostSuffixes.contains { name.hasSuffix($0) }
     }
 
+    /// `page` is what a browser says of the page: its origin, or its whole address; nil when it does not say.
     private func refusal(ofPage page: String?) -> Verdict {
-        let subject = page.map { "The origin \(quoted($0))" } ?? "A page of another site"
+        if page == "null" {
+            return .refuse(
+                """
+                A page without an origin of its own (a file that was opened, a sandboxed frame) may not use this \
+                server, which listens on loopback, and --allow-origin cannot name it. \
+                Serve the page from http://localhost.
+                """
+            )
+        }
+        let origin = page.flatMap(Self.originPart)
+        let subject = page.map { "The origin \(quoted(origin ?? $0))" } ?? "A page of another site"
+        let flag =
+            origin.map { "--allow-origin \($0)" }
+            ?? "--allow-origin ORIGIN, for example --allow-origin https://app.example.com"
         return .refuse(
             """
             \(subject) may not use this server, which listens on loopback. \
-            To let its pages in, start hearth with --allow-origin ORIGIN, for example \
-            --allow-origin https://app.example.com.
+            To let its pages in, start hearth with \(flag).
             """
         )
+    }
+
+    /// `db.example.com` of `db.example.com:80`, which is one host with a port.
+    private static func hostPart(of text: String) -> Substring {
+        text.hasPrefix("[") ? text.prefix { $0 != "]" } + "]" : text.prefix { $0 != ":" }
+    }
+
+    /// `https://app.example.com` of the address of a page, without its path and query; nil when it cannot be read.
+    private static func originPart(of address: String) -> String? {
+        guard WebOrigin(ofAddress: address) != nil else { return nil }
+        let parts = address.split(separator: "/", maxSplits: 2)
+        return "\(parts[0])//\(parts[1].prefix { !"?#".contains($0) })"
     }
 
     /// Text of a stranger, cut to 100 characters and bare of anything but printable ASCII.

@@ -10,9 +10,7 @@ final class HubApplication: TransportApplication {
     }
 
     func judge(_ head: RequestHead) -> Verdict {
-        if case .refuse(let text) = server.originGuard.judge(OriginGuard.Request(head)) {
-            return .refuse(RESTAnswer.error(403, text))
-        }
+        if let refusal = server.refusal(byOriginOf: head) { return .refuse(refusal) }
         if head.isWebSocketUpgrade {
             return .refuse(RESTAnswer.error(404, "The hub takes no WebSocket connections."))
         }

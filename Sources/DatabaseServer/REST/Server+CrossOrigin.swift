@@ -12,10 +12,7 @@ extension Server {
         if !originGuard.bindIsLoopback, Route(head.pathSegments).isForAdmins { return [] }
         var headers: [(name: String, value: String)]
         if let origin, originGuard.bindIsLoopback {
-            headers = [
-                (name: "Access-Control-Allow-Origin", value: origin),
-                (name: "Vary", value: "Origin"),
-            ]
+            headers = Server.opening(to: origin)
         } else {
             headers = [(name: "Access-Control-Allow-Origin", value: "*")]
         }
@@ -23,6 +20,11 @@ extension Server {
             configuration.mode == .development ? "ETag, \(RESTAnswer.debugHeader)" : "ETag"
         headers.append((name: "Access-Control-Expose-Headers", value: exposed))
         return isPreflight ? headers + preflightHeaders(head) : headers
+    }
+
+    /// What lets pages of one origin read an answer: one of data, or a refusal that tells nothing but its reason.
+    static func opening(to origin: String) -> [(name: String, value: String)] {
+        [(name: "Access-Control-Allow-Origin", value: origin), (name: "Vary", value: "Origin")]
     }
 
     private func preflightHeaders(_ head: RequestHead) -> [(name: String, value: String)] {

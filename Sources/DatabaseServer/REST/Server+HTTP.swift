@@ -1,6 +1,7 @@
 import DatabaseCore
 import IdentityToolkit
 import JSONTree
+import Logging
 import SecurityRules
 import Transport
 import WireProtocol
@@ -59,6 +60,7 @@ extension Server {
         }
         let database = try database(of: head)
         guard engine.serves(database) else {
+            counts.unknownDatabases += 1
             refuse(exchange, RESTAnswer.unknownDatabase)
             return
         }
@@ -224,10 +226,25 @@ extension Server {
             let name = try configuration.selection.database(ns: ns, host: host)
             let database = DatabaseID(name.text)
             lastSelected = (ns, host, database)
+            if configuration.mode == .development { logIfNew(database, ns: ns, host: host) }
             return database
         } catch {
             throw BadRequest("The database name \(error).")
         }
+    }
+
+    /// Says once that a request names a database which is not here: in development it is empty, and made by the first
+    /// write, so a name that is spelled wrong looks like lost data.
+    private func logIfNew(_ database: DatabaseID, ns: String?, host: String?) {
+        guard engine.isEmpty(database), loggedNames.admits(database.name) else { return }
+        let place = ns.map { "ns=\($0)" } ?? "Host: \(host ?? "")"
+        log.notice(
+            "nothing is in this database, and nothing was configured for it",
+            metadata: [
+                "database": "\(database)", "named-by": "\(place)",
+                "there-are": "\(engine.existing.prefix(10).map(\.name).joined(separator: ","))",
+            ]
+        )
     }
 
     func methodNotAllowed(_ route: Route) -> HTTPResponse {

@@ -11,7 +11,10 @@ extension Server {
     /// Decides whether a socket may open. The protocol has no word for a database that is not
     /// there, so HTTP says it.
     func judgeEvents(_ head: RequestHead, _ database: DatabaseID) -> Verdict {
-        guard engine.serves(database) else { return .refuse(RESTAnswer.unknownDatabase) }
+        guard engine.serves(database) else {
+            counts.unknownDatabases += 1
+            return .refuse(RESTAnswer.unknownDatabase)
+        }
         let names = head.headers("sec-websocket-protocol").flatMap { $0.split(separator: ",") }
         let isNamed = names.contains { $0.filter { $0 != " " } == Self.eventSubprotocol }
         return .accept(subprotocol: isNamed ? Self.eventSubprotocol : nil)

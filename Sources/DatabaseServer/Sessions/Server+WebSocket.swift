@@ -200,6 +200,7 @@ extension Server {
             endStream(connection)
             return
         }
+        if case .unknownDatabase = reason { counts.unknownDatabases += 1 }
         log.debug(
             "closing a connection: \(reason)",
             metadata: ["connection": "\(connection.value)"]

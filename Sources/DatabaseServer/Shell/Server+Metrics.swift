@@ -45,6 +45,16 @@ extension Server {
             "Credentials that did not count.",
             engine.counts.refusedCredentials
         )
+        counter(
+            "hearth_refused_origins_total",
+            "Requests refused for their host or the page that sent them.",
+            counts.refusedOrigins
+        )
+        counter(
+            "hearth_unknown_databases_total",
+            "Requests and connections for a database that is not here.",
+            counts.unknownDatabases
+        )
         for operation in DecisionRecord.Operation.allCases {
             let count = databases.reduce(0) { $0 + $1.refusalCounts[operation] }
             metrics.counter(

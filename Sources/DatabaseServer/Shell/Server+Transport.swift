@@ -1,12 +1,11 @@
 import DatabaseCore
+import Logging
 import Transport
 
 extension Server: TransportApplication {
     /// Decides from the head alone whether a request is taken: its origin, its address, its database.
     func judge(_ head: RequestHead) -> Verdict {
-        if case .refuse(let text) = judgeOrigin(head) {
-            return .refuse(RESTAnswer.error(403, text))
-        }
+        if let refusal = refusal(byOriginOf: head) { return .refuse(refusal) }
         if !head.isWebSocketUpgrade, !isStopping { return judgeBody(head) }
         let route = Route(head.pathSegments)
         // Where a script is due, other answers than scripts are no answers.
@@ -26,6 +25,18 @@ extension Server: TransportApplication {
         } catch {
             return .refuse(RESTAnswer.bad(error))
         }
+    }
+
+    /// The answer to a request that the guard refuses; nil for one that passes. In development the log says why.
+    func refusal(byOriginOf head: RequestHead) -> HTTPResponse? {
+        guard case .refuse(let text) = judgeOrigin(head) else { return nil }
+        counts.refusedOrigins += 1
+        if configuration.mode == .development, loggedOrigins.admits(text) {
+            log.warning("answered 403: \(text)")
+        }
+        var response = RESTAnswer.error(403, text)
+        if let origin = head.header("origin") { response.headers += Server.opening(to: origin) }
+        return response
     }
 
     /// Asks the guard, unless it has just let the same request pass: programs that are no browsers name no page, and

@@ -56,6 +56,9 @@ final class Server {
     /// The newest decisions of the rules, as far as they are told.
     var decisions = DecisionRings()
     var refusalLog = RefusalLog()
+    /// Refusals by origin or host, and names of databases that are not here, that development has logged.
+    var loggedOrigins = LoggedOnce()
+    var loggedNames = LoggedOnce()
     /// The same for refusals by a hard limit of rules, so that other refusals do not hide them.
     var limitLog = RefusalLog()
     var profiles = ProfileStreams()
@@ -347,4 +350,6 @@ struct ServerCounts {
     var requests = 0
     var messages = 0
     var malformedMessages = 0
+    var refusedOrigins = 0
+    var unknownDatabases = 0
 }
