@@ -28,6 +28,27 @@ struct SamplesTests {
         #expect(beside.sampleDatabases == [.social, .party])
     }
 
+    @Test("are told by an address that a phone finds, when the server listens on every address")
+    func address() throws {
+        let hosts = ["192.168.1.5", "10.0.0.7"]
+        func told(_ flags: [Setting: [String]], _ hosts: [String]) throws -> Substring? {
+            let line = ReadyLine(try configuration(flags), port: 9000, networkHosts: hosts).text
+            return line.split(separator: " samples=").last
+        }
+        let all = [Setting.host: ["0.0.0.0"], .devExposed: ["true"]]
+        #expect(try told(all, hosts) == "http://192.168.1.5:9000/.samples/")
+        #expect(try told(all, []) == "http://0.0.0.0:9000/.samples/")
+        #expect(try told([:], hosts) == "http://127.0.0.1:9000/.samples/")
+        #expect(!NetworkHosts.own().contains { $0.hasPrefix("127.") })
+    }
+
+    @Test("are not shown to a network by --dev-exposed alone, which says so")
+    func exposedInVain() throws {
+        let warnings = try configuration([.devExposed: ["true"]]).warnings
+        #expect(warnings.contains { $0.contains("add --host 0.0.0.0") })
+        #expect(try configuration([:]).warnings == [])
+    }
+
     @Test("leave alone a database that has a rules file, and one that is not asked for")
     func ownRules() throws {
         #expect(try configuration([.database: ["party=p.json"]]).sampleDatabases == [.social])

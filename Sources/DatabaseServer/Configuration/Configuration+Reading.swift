@@ -54,6 +54,12 @@ extension Configuration {
                 )
             }
         }
+        if mode == .development, bindIsLoopback, isExposed {
+            warnings.append(
+                "--dev-exposed has no effect: the server listens on \(host), which no other machine reaches; "
+                    + "for all of this network add --host 0.0.0.0"
+            )
+        }
         if mode == .development, !bindIsLoopback, !isExposed {
             reader.fault(
                 .host,

@@ -13,17 +13,25 @@ struct ReadyLine {
     private let hub: String?
     /// The address of accounts with a port of their own.
     private let accounts: String?
-    /// The address of the sample pages.
+    /// The address of the sample pages, where a phone finds them when the server listens on every address.
     private let samples: String?
 
-    /// `port` is the real one, when the configured one is 0.
-    init(_ configuration: Configuration, port: Int, hubPort: Int? = nil, accountsPort: Int? = nil) {
+    /// `port` is the real one, when the configured one is 0; `networkHosts` are this machine's addresses in its networks.
+    init(
+        _ configuration: Configuration,
+        port: Int,
+        hubPort: Int? = nil,
+        accountsPort: Int? = nil,
+        networkHosts: [String] = []
+    ) {
         let scheme = configuration.tls == nil ? "http" : "https"
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
         address = "\(scheme)://\(host):\(port)"
         accounts = accountsPort.map { "\(scheme)://\(host):\($0)" }
         hub = hubPort.map { "http://\(host):\($0)" }
-        samples = configuration.servesSamples ? address + "/.samples/" : nil
+        let isEverywhere = configuration.host == "0.0.0.0" || configuration.host == "::"
+        let pagesHost = isEverywhere ? networkHosts.first ?? host : host
+        samples = configuration.servesSamples ? "\(scheme)://\(pagesHost):\(port)/.samples/" : nil
         mode = configuration.mode == .development ? "dev" : "production"
         switch configuration.storage {
         case .memory:

@@ -186,7 +186,8 @@ final class Server {
             configuration,
             port: port,
             hubPort: hubListener?.port,
-            accountsPort: accountsListener?.port
+            accountsPort: accountsListener?.port,
+            networkHosts: NetworkHosts.own()
         )
         log.notice("ready", metadata: line.metadata)
         line.print()
