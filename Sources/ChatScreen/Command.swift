@@ -37,8 +37,8 @@ package enum Command: Equatable, Sendable {
             return .wrong("there is no /\(name); /help tells what there is")
         }
         switch command {
-        case .invite(""), .remove(""), .ban(""), .unban(""), .follow(""), .unfollow(""),
-            .block(""), .unblock(""):
+        case .invite(""), .remove(""), .ban(""), .unban(""), .unfollow(""), .block(""),
+            .unblock(""):
             return .wrong("/\(name) USERNAME")
         case .rename(""): return .wrong("/rename NEW NAME")
         case .role(_, ""), .role("", _): return .wrong("/role USERNAME owner|admin|member|watcher")

@@ -64,6 +64,27 @@ def test_two_people_at_two_terminals(people):
         assert said == ["Hallo Bea, 日本 👍", "Hello, Ann", "How are you?", "third", "fourth"]
 
 
+def test_who_follows_nobody_is_told_how_and_then_writes(people):
+    people.sign_up("ann")
+    people.sign_up("bea")
+    bea = people.named("bea")
+    with Pane(people, "ann", columns=140) as pane:
+        pane.wait("No chats yet")
+        pane.press("n")
+        pane.wait("Chat with whom?")
+        pane.say(bea)
+        pane.wait(f"│ {bea}")
+        pane.say("hello")
+        pane.wait(f"you do not follow {bea} yet: type /follow, then ^R")
+        pane.say("/follow")
+        pane.wait(f"you follow {bea}")
+        pane.press("C-r")
+        pane.wait(lambda screen: "  hello\n" in screen and "not sent" not in screen)
+        pane.press("C-c")
+        assert pane.ended() == 0
+    assert people.does("bea", "read", people.named("ann")).endswith(": hello\n")
+
+
 def test_a_room_with_typing_and_commands(people):
     people.sign_up("ann", "bea")
     ann, bea = people.named("ann"), people.named("bea")

@@ -146,7 +146,7 @@ def test_people_by_commands(people):
     assert "no person" in people.fails("ann", "follow", f"{bea}@example.co")
     people.does("ann", "unfollow", bea)
     assert people.does("ann", "following") == ""
-    assert "follow" in people.fails("ann", "send", bea, "hello")
+    assert f"`hearth-chat follow {bea}` first" in people.fails("ann", "send", bea, "hello")
     assert people.fails("ann", "follow", "nobody-at-all") == (
         "error: there is no person called nobody-at-all\n"
     )

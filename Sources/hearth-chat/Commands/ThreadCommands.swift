@@ -152,6 +152,15 @@ struct SendCommand: AsyncParsableCommand {
     }
 }
 
+/// Chats are started with people whom one follows; the screen has a command of its own for that.
+struct NotFollowed: Error, CustomStringConvertible {
+    let username: String
+
+    var description: String {
+        "you start chats with people whom you follow: `hearth-chat follow \(username)` first"
+    }
+}
+
 extension Client {
     /// Says something; somebody with whom there is no chat becomes the chat that it starts.
     func say(_ text: String, in thread: inout ThreadChoice) async throws {
@@ -171,9 +180,7 @@ extension Client {
             return try await chats.create(from: text, with: person)
         } catch ServiceError.refused(let what) {
             guard try await !graph.isFollowed(person.uid) else { throw ServiceError.refused(what) }
-            throw ProgramFault(
-                "you start chats with people whom you follow: follow \(person.username) first"
-            )
+            throw NotFollowed(username: person.username)
         }
     }
 }

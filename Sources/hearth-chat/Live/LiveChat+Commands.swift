@@ -47,7 +47,7 @@ extension LiveChat {
         // The screen does these itself.
         case .help, .quit: break
         case .follow(let text):
-            let person = try await client.person(text)
+            let person = try await text.isEmpty ? other(in: id) : client.person(text)
             try await naming("follow \(person.username)") {
                 try await client.graph.follow(person.uid)
             }
@@ -72,6 +72,21 @@ extension LiveChat {
             }
             try await run(command, room: room)
         }
+    }
+
+    /// The other of a direct chat, whether it has begun or not.
+    private nonisolated func other(in id: ThreadID) async throws -> UserProfile {
+        let uid: String? =
+            switch id {
+            case .person(let uid): uid
+            case .direct(let key):
+                try await client.chats.show(forChatKey: key)?.member(beside: client.me.uid)
+            case .room: nil
+            }
+        guard let uid, let person = try await client.people.profiles(of: [uid]).records.first else {
+            throw ProgramFault("whom? /follow USERNAME")
+        }
+        return person
     }
 
     private nonisolated func mute(_ isMuted: Bool, _ id: ThreadID) async throws {

@@ -35,6 +35,9 @@ final class SendQueue: Sendable {
                     }
                     keys[item.number] = nil
                     mailbox.put(.screen(.sent(item.id, number: item.number)))
+                } catch let fault as NotFollowed {
+                    let why = "you do not follow \(fault.username) yet: type /follow, then ^R"
+                    mailbox.put(.screen(.refused(item.id, number: item.number, why: why)))
                 } catch {
                     let why = "\(ProgramFault(error))"
                     mailbox.put(.screen(.refused(item.id, number: item.number, why: why)))
