@@ -56,6 +56,10 @@ static const unsigned char directs_js[] = {
 #embed "Pages/directs.js"
 };
 
+static const unsigned char sha256_js[] = {
+#embed "Pages/sha256.js"
+};
+
 static const unsigned char rooms_js[] = {
 #embed "Pages/rooms.js"
 };
@@ -124,6 +128,7 @@ static const struct sample_file pages[] = {
     SCRIPT("chat.js", chat_js),
     SCRIPT("conversation.js", conversation_js),
     SCRIPT("directs.js", directs_js),
+    SCRIPT("sha256.js", sha256_js),
     SCRIPT("rooms.js", rooms_js),
     SCRIPT("roompanel.js", roompanel_js),
     SCRIPT("timeline.js", timeline_js),

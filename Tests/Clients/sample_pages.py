@@ -165,6 +165,17 @@ class Window:
         data = self.call("Page.captureScreenshot")["data"]
         Path(path).write_bytes(base64.b64decode(data))
 
+    def head_is_one_row(self):
+        """Whether the parts of the page's head stand beside each other, each in one line and in sight."""
+        return self.value(
+            """(() => {
+                const parts = [...document.querySelectorAll(".top > *")].filter((part) => part.checkVisibility());
+                const boxes = parts.map((part) => part.getBoundingClientRect());
+                const isRow = boxes.every((box) => box.top < boxes[0].bottom && box.bottom > boxes[0].top);
+                return isRow && boxes.every((box) => box.right <= innerWidth && box.width > 0 && box.height < 45);
+            })()"""
+        )
+
     def check(self):
         """Nothing has gone wrong in the page so far."""
         assert self.value("faults") == []

@@ -1,10 +1,11 @@
 """The chat page as two people use it, each in a window of their own."""
 
+import hashlib
 import json
 
 import pytest
 
-from browser import Browser
+from browser import STRANGER, Browser
 from hearth_server import Hearth
 from sample_pages import Window, contrast_faults
 
@@ -17,7 +18,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with Hearth("--samples", data=tmp_path_factory.mktemp("server") / "data") as server:
+    with Hearth("--samples", "--allow-host", STRANGER, data=tmp_path_factory.mktemp("server") / "data") as server:
         # The port stays when the server is started again.
         server.flags[server.flags.index("--port") + 1] = str(server.port)
         yield server
@@ -212,6 +213,28 @@ def test_a_server_that_is_started_again_is_found_again(pair, server):
         each.value("void (faults.length = 0)")
 
 
+def test_a_page_over_plain_http_starts_a_chat(browser, server, window):
+    """A page of another machine, to which browsers give no digests of their own."""
+    kai = window("Kai")
+    lou = Window(browser, f"http://{STRANGER}:{server.port}/.samples/chat", width=390).sign_up("Lou")
+    assert not lou.value("isSecureContext || Boolean(crypto.subtle)")
+    lou.follow("Kai")
+    lou.message("Kai")
+    lou.say("From a phone")
+    kai.wait_text(".thread", "From a phone")
+    owner = {"Authorization": "Bearer owner"}
+    uids = [server.get(f"/usernames/{name}.json?ns=social", headers=owner).json for name in ("kai", "lou")]
+    chats = server.get(f"/chats/{uids[0]}.json?ns=social", headers=owner).json
+    text = "".join(f"{len(uid)}:{uid}" for uid in sorted(uids))
+    assert list(chats) == [hashlib.sha256(text.encode()).hexdigest()]
+    # More than one block, and what is not ASCII.
+    for text in ["", "é" * 60, "x" * 55, "x" * 56, "x" * 64, "日本 👍" * 50]:
+        digest = lou.value(f"import('/.samples/sha256.js').then((all) => all.sha256({json.dumps(text)}))")
+        assert digest == hashlib.sha256(text.encode()).hexdigest(), text
+    lou.check()
+    lou.close()
+
+
 def test_wrong_words_at_the_door_are_told(window):
     lea = window(None)
     lea.sign_in("nobody", "wrong password")
@@ -315,6 +338,7 @@ def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(pair, scheme,
         height=640,
         media={"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"},
     )
+    assert ana.head_is_one_row()
     ana.say("a-very-long-word-" * 30)
     ana.wait_gone(".message.pending")
     fits = "document.documentElement.scrollWidth <= innerWidth"

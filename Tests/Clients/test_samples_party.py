@@ -371,6 +371,7 @@ def test_a_party_that_is_made_late_closes_no_other_dialog(window):
 def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(window, scheme):
     media = {"prefers-color-scheme": scheme}
     kim = window(f"Kim {scheme}", width=360, height=640, media=media)
+    assert kim.head_is_one_row()
     lea = window(f"Lea {scheme}", width=360, height=640, media=media)
     befriend(kim, f"lea.{scheme}@example.com", lea, "Lea")
     invite(kim, "A party with a rather long name, and a-very-long-word-" + "on-and-" * 20)

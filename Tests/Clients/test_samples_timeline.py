@@ -97,6 +97,12 @@ def test_what_one_posts_the_others_see_and_like(window):
 
     # A post that is deleted is gone from every timeline; who no longer follows sees none.
     bob.press(".post:first-child button", "Delete this post")
+    bob.wait_text(".post:first-child button", "Really?")
+    # Whoever does something else meanwhile has not meant it.
+    bob.write("#card-text", "")
+    bob.wait_gone(".post button", "Really?")
+    for _ in range(2):
+        bob.press(".post:first-child button", "Delete this post")
     for each in (ann, bob, cyd):
         show(each, "Card by Bob: Before anybody follows me")
     ann.press("#following button", "Unfollow Bob")
@@ -203,7 +209,8 @@ def test_a_post_whose_connection_is_cut_while_it_is_deleted_goes_without_a_compl
     joy = window(f"Joy-{fate}")
     post(joy, "Not for long")
     disturb(joy, "postLikes/", fate)
-    joy.press(".post button", "Delete this post")
+    for _ in range(2):
+        joy.press(".post button", "Delete this post")
     joy.wait("disturbed && document.getElementById('connection').dataset.state === 'online'")
     joy.wait_text("#no-posts", "Nothing here yet")
     assert joy.texts("#alerts .toast") == []
@@ -274,5 +281,9 @@ def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(window, schem
     post(hal, "Narrow")
     hal.wait_text(".post", "Hal")
     hal.wait("document.querySelector('.picture').complete")
+    # People are found above what they post.
+    top = "document.querySelector('{}').getBoundingClientRect().top"
+    assert hal.value(f"{top.format('#find-people')} < {top.format('#posts')}")
+    assert hal.head_is_one_row()
     assert hal.value("document.documentElement.scrollWidth <= innerWidth")
     assert contrast_faults(hal) == []

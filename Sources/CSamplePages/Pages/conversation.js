@@ -1,6 +1,6 @@
 // One conversation as a window shows it: a direct chat or a room, with what is on its way and what was refused.
 
-import { arrange, attempt, dayText, el, face, fill, isSameDay, keepFocus, notice, reason, say, timeText } from "./dom.js";
+import { arrange, attempt, dayText, deleteButton, el, face, fill, isSameDay, keepFocus, notice, reason, say, timeText } from "./dom.js";
 import { roomPanel } from "./roompanel.js";
 
 const pageSize = 40;
@@ -320,11 +320,9 @@ export class Conversation {
       fill(this.head, [
         el("button", { class: "small back", type: "button", onclick: () => this.page.back() }, "‹ Chats"),
         el("div", { class: "words" }, el("h2", {}), el("p", { class: "state" })),
-        el(
-          "button",
-          { class: "small", type: "button", onclick: () => (this.isRoom ? this.#togglePanel() : this.#remove()) },
-          this.isRoom ? "Room" : "Delete",
-        ),
+        this.isRoom
+          ? el("button", { class: "small", type: "button", onclick: () => this.#togglePanel() }, "Room")
+          : deleteButton("Delete this chat from my list", () => this.#remove()),
       ]);
     }
     say(this.head.querySelector("h2"), this.title);
@@ -333,8 +331,6 @@ export class Conversation {
     if (this.isRoom) {
       button.setAttribute("aria-expanded", String(isOpen));
       button.setAttribute("aria-controls", "room-panel");
-    } else {
-      button.setAttribute("aria-label", "Delete this chat from my list");
     }
   }
 

@@ -1,14 +1,10 @@
 // Chats of two people: each has a copy of the chat, and a message is one update of both copies and itself.
 
 import { NOW } from "./hearth.js";
+import { sha256 } from "./sha256.js";
 
 /** Keys that are tried when strangers have claimed the first. */
 const keyCount = 16;
-
-async function digest(text) {
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 const part = (text) => `${[...text].length}:${text}`;
 
@@ -22,7 +18,7 @@ function pairText(one, other) {
   return isSorted ? part(one) + part(other) : part(other) + part(one);
 }
 
-export const memberHash = (one, other) => digest(pairText(one, other));
+export const memberHash = (one, other) => sha256(pairText(one, other));
 
 /** What both call a chat at first, so that of two who start it at one moment the later one writes the same. */
 const title = (one, other) => (one < other ? `${one}, ${other}` : `${other}, ${one}`);
@@ -61,17 +57,14 @@ export class Directs {
 
   /** The chat with somebody: one that is there, else the key that it will have. */
   async with(other) {
-    if (!globalThis.crypto?.subtle) {
-      throw new Error("this page needs https or localhost to compute the key of a chat");
-    }
-    const hash = await memberHash(this.me.uid, other);
+    const hash = memberHash(this.me.uid, other);
     const mine = (await this.hearth.get(`chats/${this.me.uid}`, { orderByChild: "memberHash", equalTo: hash })) ?? {};
     for (const [key, copy] of Object.entries(mine)) {
       if (copy.members?.[this.me.uid] && copy.members[other]) return { kind: "direct", key, other };
     }
     const text = pairText(this.me.uid, other);
     for (let count = 0; count < keyCount; count += 1) {
-      const key = count === 0 ? hash : await digest(text + part(String(count)));
+      const key = count === 0 ? hash : sha256(text + part(String(count)));
       try {
         await this.hearth.get(`pairs/${key}`);
         return { kind: "direct", key, other };
@@ -99,7 +92,7 @@ export class Directs {
     const otherName = await this.people.name(other);
     const copy = {
       title: title(username, otherName),
-      memberHash: await memberHash(uid, other),
+      memberHash: memberHash(uid, other),
       members: { [uid]: true, [other]: true },
       ...last,
     };

@@ -26,6 +26,31 @@ export function fill(element, children) {
   );
 }
 
+/**
+ * A button for what cannot be taken back: it asks once, and does it when it is pressed again before anything else.
+ * `label` says what it is about to those who hear the page.
+ */
+export function deleteButton(label, work) {
+  const button = el("button", { class: "small", type: "button", "aria-label": label }, "Delete");
+  const ask = (isAsking) => {
+    button.classList.toggle("danger", isAsking);
+    button.ariaLabel = isAsking ? `${label}: press again to do it` : label;
+    say(button, isAsking ? "Really?" : "Delete");
+  };
+  button.addEventListener("blur", () => ask(false));
+  button.addEventListener("click", () => {
+    if (button.classList.contains("danger")) {
+      ask(false);
+      work();
+      return;
+    }
+    // Not every browser gives the focus to a button that is pressed.
+    button.focus();
+    ask(true);
+  });
+  return button;
+}
+
 export const byId = (id) => document.getElementById(id);
 
 /**

@@ -1,7 +1,7 @@
 // The timeline page: what people I follow post, as they post it.
 
 import { cardAddress, cardHues, cardSize, cardWords, isPictureAddress } from "./card.js";
-import { ago, arrange, attempt, byId, count, el, face, fill, keepFocus, reason, say, wholeText, whenSubmitted } from "./dom.js";
+import { ago, arrange, attempt, byId, count, deleteButton, el, face, fill, keepFocus, reason, say, wholeText, whenSubmitted } from "./dom.js";
 import { openGate } from "./gate.js";
 import { increased, NOW, settled } from "./hearth.js";
 import { loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
@@ -145,16 +145,9 @@ class Timeline {
           el("p", { class: "name" }, el("strong", {}, name)),
           el("time", { datetime: new Date(post.created_at).toISOString(), title: wholeText(post.created_at) }),
         ),
-        isOwn ? el(
-          "button",
-          {
-            class: "small",
-            type: "button",
-            "aria-label": "Delete this post",
-            onclick: () => attempt("delete the post", () => this.#remove(entry)),
-          },
-          "Delete",
-        ) : null,
+        isOwn
+          ? deleteButton("Delete this post", () => attempt("delete the post", () => this.#remove(entry)))
+          : null,
       ),
       this.#picture(post),
       el(
