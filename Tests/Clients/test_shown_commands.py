@@ -150,7 +150,7 @@ def complaint(name, words):
     """What a program's parser has to say of arguments; empty when it is content."""
     end = words.index("--") if "--" in words else len(words)
     done = subprocess.run(
-        [OURS[name], *words[:end], NONE, *words[end:]], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+        [OURS[name], *words[:end], NONE, *words[end:]], capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL
     )
     if "--help" in words and done.returncode == 0:
         return ""
@@ -319,7 +319,7 @@ class Place:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode == code, f"$ {line}\n{script}\n{done.stdout}{done.stderr}"
