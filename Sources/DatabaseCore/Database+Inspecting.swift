@@ -84,9 +84,9 @@ extension Database {
         }
         var record = question.record(of: recorded, under: rules)
         if explainsRefusals, !decision.isAllowed {
-            let explanation = record.explain(newRoot: newRoot)
-            record.explanation = explanation
-            tell(explanation, to: question.requester, &effects)
+            record.explanation = record.explain(newRoot: newRoot)
+            let short = record.explain(newRoot: newRoot, tellsClaims: false)
+            tell(short, to: question.requester, &effects)
         }
         emit(.judged(id, record), &effects)
     }
@@ -143,8 +143,9 @@ extension DecisionRecord {
 
     /// Why it was decided so, for people; many lines.
     ///
-    /// `newRoot` is what a write would have left; with it children that are missing are named.
-    package func explain(newRoot: Node? = nil) -> String {
+    /// `newRoot` is what a write would have left; with it children that are missing are named. Without `tellsClaims`
+    /// it is short enough for a browser's console.
+    package func explain(newRoot: Node? = nil, tellsClaims: Bool = true) -> String {
         var request = ExplainedRequest(
             operation: operation.rawValue,
             path: target.path,
@@ -154,6 +155,7 @@ extension DecisionRecord {
         request.entries = explainedEntries
         request.rules = rules
         request.newRoot = newRoot
+        request.tellsClaims = tellsClaims
         return Explanation.text(of: decision, for: request)
     }
 }

@@ -118,6 +118,9 @@ package enum RulesLimits {
     /// Bytes of UTF-8 in one explanation.
     package static let explanationByteCount = 16 * 1024
 
+    /// The same for one that is told unasked.
+    package static let shortExplanationByteCount = 2 * 1024
+
     /// Scalars of one expression, path or text that an explanation shows.
     package static let explanationPieceScalarCount = 300
 

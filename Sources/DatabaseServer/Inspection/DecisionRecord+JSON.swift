@@ -10,7 +10,7 @@ extension DecisionRecord {
             "{\"id\":\(number),\"time\":\(time.milliseconds),\"operation\":\"\(operation.rawValue)\""
             + ",\"protocol\":\"\(channel.rawValue)\""
         out += Array(head.utf8)
-        if let connection { out += Array(",\"connection\":\(connection.value)".utf8) }
+        if let connection { out += Array(",\"connection\":\"\(connection.shortText)\"".utf8) }
         out += Array(",\"path\":".utf8)
         appendJSONString(target.description, to: &out)
         if !targets.isEmpty {

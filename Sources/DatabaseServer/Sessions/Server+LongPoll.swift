@@ -163,7 +163,7 @@ extension Server {
         if let reason, !poll.isEnding {
             log.info(
                 "a long-polling session ended: \(reason)",
-                metadata: ["connection": "\(poll.connection.value)"]
+                metadata: ["connection": "\(poll.connection.shortText)"]
             )
         }
         poll.drop()

@@ -108,7 +108,7 @@ extension Server {
         guard let stream = streams[id] else { return }
         log.warning(
             "ended an event stream whose value cannot be sent: \(reason)",
-            metadata: ["connection": "\(id.value)"]
+            metadata: ["connection": "\(id.shortText)"]
         )
         stream.response?.send(SharedChunk(text: ServerSentEvent.cancel.encoded(.value)))
         endStream(id)
@@ -141,7 +141,7 @@ extension Server {
         if let byteCount = stream.response?.slowReaderByteCount {
             log.info(
                 "cut an event stream that is read too slowly",
-                metadata: ["connection": "\(stream.id.value)", "waitingBytes": "\(byteCount)"]
+                metadata: ["connection": "\(stream.id.shortText)", "waitingBytes": "\(byteCount)"]
             )
         }
         forgetStream(of: exchange)

@@ -123,7 +123,10 @@ extension Server {
     /// Ends a connection whose bytes are not what the protocol carries.
     func refuse(_ connection: ClientConnection, _ code: UInt16, _ text: String) {
         counts.malformedMessages += 1
-        log.info("closed a connection: \(text)", metadata: ["connection": "\(connection.id.value)"])
+        log.info(
+            "closed a connection: \(text)",
+            metadata: ["connection": "\(connection.id.shortText)"]
+        )
         connection.close(code: code, reason: String(text.prefix(100)))
     }
 
@@ -203,7 +206,7 @@ extension Server {
         if case .unknownDatabase = reason { counts.unknownDatabases += 1 }
         log.debug(
             "closing a connection: \(reason)",
-            metadata: ["connection": "\(connection.value)"]
+            metadata: ["connection": "\(connection.shortText)"]
         )
         open.close(code: reason == .shutDown ? 1001 : 1000, reason: "")
     }

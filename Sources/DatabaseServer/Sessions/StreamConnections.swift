@@ -26,7 +26,7 @@ struct StreamConnections {
     /// Groups, each of which gets its keep-alive once in a period.
     static let groupCount = 16
 
-    private var table = ConnectionTable<StreamConnection>(mark: 1 << 63)
+    private var table = ConnectionTable<StreamConnection>(mark: ConnectionID.streamMark)
     private var groups = [[StreamConnection]](repeating: [], count: groupCount)
     private var nextGroup = 0
     /// Streams that have begun and not ended.

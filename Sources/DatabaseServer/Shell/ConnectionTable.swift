@@ -50,6 +50,20 @@ protocol NumberedConnection: AnyObject {
     nonisolated var id: ConnectionID { get }
 }
 
+extension ConnectionID {
+    /// Set in the numbers of event streams.
+    static let streamMark: UInt64 = 1 << 63
+
+    /// Bits of the place in a `ConnectionTable`.
+    fileprivate static let placeBits: UInt64 = 24
+
+    /// For logs: the serial of a connection, `7`, or of an event stream, `s7`; each is given once in a process.
+    var shortText: String {
+        let serial = (value & ~Self.streamMark) >> Self.placeBits
+        return value & Self.streamMark == 0 ? "\(serial)" : "s\(serial)"
+    }
+}
+
 /// The open connections of one kind, each found by its number without hashing: a push to thousands finds
 /// them one by one.
 ///
@@ -58,8 +72,6 @@ protocol NumberedConnection: AnyObject {
 ///
 ///     number := mark | serial << 24 | place
 struct ConnectionTable<Connection: NumberedConnection> {
-    private static var placeBits: UInt64 { 24 }
-
     /// A bit beyond all serials that sets the numbers of this kind apart from those of others, or 0.
     private let mark: UInt64
 
@@ -79,8 +91,9 @@ struct ConnectionTable<Connection: NumberedConnection> {
     mutating func add(_ make: (ConnectionID) -> Connection) -> Connection {
         lastSerial += 1
         let place = freePlaces.popLast() ?? places.count
-        precondition(place < 1 << Self.placeBits, "a process has far fewer sockets")
-        let connection = make(ConnectionID(mark | lastSerial << Self.placeBits | UInt64(place)))
+        precondition(place < 1 << ConnectionID.placeBits, "a process has far fewer sockets")
+        let serial = lastSerial << ConnectionID.placeBits
+        let connection = make(ConnectionID(mark | serial | UInt64(place)))
         if place < places.count {
             places[place] = connection
         } else {
@@ -105,6 +118,6 @@ struct ConnectionTable<Connection: NumberedConnection> {
 
     /// The place in the table that a number names.
     static func place(of id: ConnectionID) -> Int {
-        Int(id.value & ((1 << placeBits) - 1))
+        Int(id.value & ((1 << ConnectionID.placeBits) - 1))
     }
 }

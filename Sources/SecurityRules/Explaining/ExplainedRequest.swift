@@ -18,6 +18,9 @@ package struct ExplainedRequest: Sendable {
     package var rules: Ruleset?
     /// The tree as the write would leave it. With it the explanation names children that are missing.
     package var newRoot: Node?
+    /// Whether it names the claims of who asked; else it says where they are shown, and is short: what is printed
+    /// unasked, on consoles of browsers, is seen by more people than those who look for the reason.
+    package var tellsClaims = true
 
     /// Names a request.
     package init(operation: String, path: Path, auth: AuthVariable?, query: QuerySpec? = nil) {

@@ -27,10 +27,12 @@ package enum Explanation {
     package static func text(of decision: Decision, for request: ExplainedRequest) -> String {
         let head = sentence(of: decision, for: request)
         let hints = ExplanationHints(decision, request).all.map { "hint: " + $0 }
-        let tail = ([asker(request.auth)] + hints).joined(separator: "\n")
-        var writer = ExplanationWriter(
-            byteLimit: RulesLimits.explanationByteCount - head.utf8.count - tail.utf8.count
-        )
+        let who = request.tellsClaims ? asker(request.auth) : shortAsker(request.auth)
+        let tail = ([who] + hints).joined(separator: "\n")
+        let limit =
+            request.tellsClaims
+            ? RulesLimits.explanationByteCount : RulesLimits.shortExplanationByteCount
+        var writer = ExplanationWriter(byteLimit: limit - head.utf8.count - tail.utf8.count)
         RulesSection(decision, request).write(to: &writer)
         return head + "\n" + writer.text + "\n" + tail
     }
@@ -100,6 +102,13 @@ package enum Explanation {
         let shown = ExplanationText.line(json.unicodeScalars)
         guard let uid = auth.uid else { return "asked by somebody without uid: \(shown)" }
         return "asked by \(ExplanationText.quoted(uid)): \(shown)"
+    }
+
+    /// The same without claims, and with the place that shows them.
+    private static func shortAsker(_ auth: AuthVariable?) -> String {
+        guard let auth else { return asker(nil) }
+        let who = auth.uid.map { ExplanationText.quoted($0) } ?? "somebody without uid"
+        return "asked by \(who); 'hearth rules requests --refused' shows the claims"
     }
 }
 
