@@ -308,7 +308,7 @@ let package = Package(
             name: "hearth",
             dependencies: [
                 "DatabaseServer", "DataCommands", "RulesCommands", "AccountCommands", "HTTPClient",
-                "Files",
+                "Files", "SecurityRules",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void hearth_set_reason(char *reason, const char *what, const char *why) {
     snprintf(reason, HEARTH_REASON_SIZE, "%s: %s", what, why);
@@ -17,6 +18,40 @@ static const char *openssl_reason(void) {
     const char *text = error ? ERR_reason_error_string(error) : NULL;
     if (!text && error && ERR_SYSTEM_ERROR(error)) text = strerror(ERR_GET_REASON(error));
     return text ? text : "unknown OpenSSL error";
+}
+
+// What a PEM file holds: a certificate, a private key.
+static void look_into(const char *path, bool *has_certificate, bool *has_key) {
+    *has_certificate = *has_key = false;
+    FILE *file = fopen(path, "re");
+    if (!file) return;
+    char line[256];
+    // Far more lines than any chain has.
+    for (int count = 0; count < 100000 && fgets(line, sizeof line, file); count++) {
+        if (strncmp(line, "-----BEGIN ", 11)) continue;
+        if (strstr(line, "CERTIFICATE")) *has_certificate = true;
+        if (strstr(line, "PRIVATE KEY")) *has_key = true;
+    }
+    fclose(file);
+}
+
+// Says what is wrong with a file that could not be read: most often it is another file.
+static void explain(char *reason, const char *path, bool wants_key) {
+    bool has_certificate = false, has_key = false;
+    look_into(path, &has_certificate, &has_key);
+    const char *why;
+    if (wants_key ? has_key : has_certificate)
+        why = openssl_reason();
+    else if (has_certificate)
+        why = "holds a certificate and no private key; are certificate and key swapped?";
+    else if (has_key)
+        why = "holds a private key and no certificate; are certificate and key swapped?";
+    else if (access(path, R_OK))
+        why = openssl_reason();
+    else
+        why = wants_key ? "holds no private key in PEM form (-----BEGIN PRIVATE KEY-----)"
+                        : "holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)";
+    hearth_set_reason(reason, path, why);
 }
 
 // OpenSSL would ask whoever sits at the terminal, and wait.
@@ -45,14 +80,16 @@ SSL_CTX *hearth_identity_load(const char *certificate, const char *key, char *re
     SSL_CTX_set_default_passwd_cb(identity, no_passphrase);
     SSL_CTX_set_default_passwd_cb_userdata(identity, &is_encrypted);
     if (SSL_CTX_use_certificate_chain_file(identity, certificate) != 1)
-        hearth_set_reason(reason, certificate, openssl_reason());
-    else if (SSL_CTX_use_PrivateKey_file(identity, key, SSL_FILETYPE_PEM) != 1)
-        hearth_set_reason(reason, key,
-                          is_encrypted ? "is encrypted; keep the key without a passphrase, readable by "
-                                         "the server alone"
-                          : is_other_key() ? "is not the key of the certificate"
-                                           : openssl_reason());
-    else if (SSL_CTX_check_private_key(identity) != 1)
+        explain(reason, certificate, false);
+    else if (SSL_CTX_use_PrivateKey_file(identity, key, SSL_FILETYPE_PEM) != 1) {
+        if (is_encrypted)
+            hearth_set_reason(reason, key, "is encrypted; keep the key without a passphrase, readable by "
+                                           "the server alone");
+        else if (is_other_key())
+            hearth_set_reason(reason, key, "is not the key of the certificate");
+        else
+            explain(reason, key, true);
+    } else if (SSL_CTX_check_private_key(identity) != 1)
         hearth_set_reason(reason, key, "is not the key of the certificate");
     else
         return identity;

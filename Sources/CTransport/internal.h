@@ -30,6 +30,8 @@ struct hearth_socket {
     // Owned by libwebsockets, which says when it is gone.
     struct lws *wsi;
     bool is_tls;
+    // Whether bytes came through TLS.
+    bool has_spoken;
     // Whether the caller wants no `received` calls.
     bool is_paused;
     // Where it waits; NULL when it does not.
@@ -71,6 +73,8 @@ void hearth_serving_readable(hearth_socket *socket);
 /// Forgets a socket that is closed.
 void hearth_serving_remove(hearth_socket *socket);
 
+/// Whether a socket of a TLS port has the first line of a plain HTTP request to be read; then its peer is told so.
+bool hearth_answers_plain_http(int descriptor);
 /// Hands an accepted descriptor to libwebsockets; closes it and returns NULL when that is refused.
 hearth_socket *hearth_socket_take(hearth_loop *loop, struct lws_vhost *tls_vhost, int descriptor);
 

@@ -101,6 +101,11 @@ static void take(hearth_listener *listener, int descriptor, const hearth_endpoin
     int yes = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     hearth_loop *loop = listener->loop;
+    if (listener->vhost && hearth_answers_plain_http(descriptor)) {
+        close(descriptor);
+        loop->callbacks.accept_failed(listener->owner, 0);
+        return;
+    }
     hearth_socket *socket = hearth_socket_take(loop, listener->vhost, descriptor);
     if (!socket) {
         loop->callbacks.accept_failed(listener->owner, 0);

@@ -10,6 +10,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -89,7 +90,29 @@ hearth_socket *hearth_socket_take(hearth_loop *loop, struct lws_vhost *tls_vhost
     return taken;
 }
 
+bool hearth_answers_plain_http(int descriptor) {
+    static const char answer[] =
+        "HTTP/1.1 400 Bad Request\r\n"
+        "Content-Type: application/json; charset=utf-8\r\n"
+        "Content-Length: 77\r\n"
+        "Connection: close\r\n\r\n"
+        "{\n  \"error\" : \"this port speaks TLS: use https:// and wss:// to reach it.\"\n}\n";
+    char start[4096];
+    ssize_t count = recv(descriptor, start, sizeof start, MSG_PEEK | MSG_DONTWAIT);
+    const char *end = count > 0 ? memchr(start, '\r', (size_t)count) : NULL;
+    if (!end || !memmem(start, (size_t)(end - start), " HTTP/1.", 8)) return false;
+    // What stays unread would make a reset of the close, which takes the answer along.
+    for (int reads = 0; reads < 16; reads++)
+        if (recv(descriptor, start, sizeof start, MSG_DONTWAIT) < (ssize_t)sizeof start) break;
+    if (send(descriptor, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+        shutdown(descriptor, SHUT_WR);
+    return true;
+}
+
 static void closed(hearth_socket *socket) {
+    // The handshake has failed on the first bytes; the rest of the line is still to be read.
+    if (socket->is_tls && !socket->has_spoken)
+        hearth_answers_plain_http(lws_get_socket_fd(socket->wsi));
     lws_set_opaque_user_data(socket->wsi, NULL);
     hearth_serving_remove(socket);
     if (socket->is_tls) socket->loop->tls_socket_count--;
@@ -120,6 +143,7 @@ int hearth_lws_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
     case LWS_CALLBACK_RAW_RX:
         // The TLS accept left a timeout of its own running.
         lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+        socket->has_spoken = true;
         if (socket->owner) socket->loop->callbacks.received(socket->owner, in, length);
         break;
     case LWS_CALLBACK_RAW_RX_FILE:

@@ -1,4 +1,5 @@
 package import HTTPClient
+import JSONTree
 
 /// A database on a server that speaks the REST API, and what the commands do with it.
 ///
@@ -99,10 +100,27 @@ package final class RemoteDatabase {
         } else if response.status == 401, address.credential == .none {
             text += " (asked without a token; HEARTH_TOKEN and --admin-secret-file give one)"
         }
+        if response.status == 400, let fault = Self.keyFault(place) { text += " (\(fault))" }
         if response.status == 413 || text.contains("maximum size that can be modified") {
             text += " ('hearth import' writes files of any size)"
         }
         return .failed(text)
+    }
+
+    /// Which character of a refused path no key can have; nil when all are good.
+    private static func keyFault(_ url: Substring) -> String? {
+        guard let start = url.firstRange(of: "://") else { return nil }
+        let segments = url[start.upperBound...].split(separator: "/").dropFirst()
+        let names = segments.compactMap { PercentCoding.decode($0) }.map { name in
+            name.hasSuffix(".json") ? String(name.dropLast(".json".count)) : name
+        }
+        for name in names where !name.hasPrefix(".") {
+            if let character = name.first(where: { ".#$[]/".contains($0) }) {
+                return "'\(name)' has a '\(character)', and a key cannot have one of . # $ [ ] /; "
+                    + "write another character for it, such as '_'"
+            }
+        }
+        return nil
     }
 
     /// The reason a server gives: the `error` of its answer, else the text of it.

@@ -10,6 +10,8 @@ package struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
         case notConnected
         /// The server's certificate is not trusted, or there is no TLS.
         case notTrusted
+        /// `https` was tried with a port that speaks plain HTTP.
+        case noTLS
         /// Nothing came or went for too long.
         case silent
         /// The connection was lost before the end of the answer.
@@ -28,7 +30,7 @@ package struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
     package var isPassing: Bool {
         switch reason {
         case .notConnected, .silent, .cut: true
-        case .unusable, .notTrusted: false
+        case .unusable, .notTrusted, .noTLS: false
         }
     }
 
@@ -38,6 +40,7 @@ package struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
         case .notConnected: "cannot reach \(origin): \(detail); is the server running there?"
         case .notTrusted:
             "cannot trust \(origin): \(detail); name the certificate's authority with --ca-file"
+        case .noTLS: "\(origin) speaks plain HTTP; use \(origin.replacing("https:", with: "http:"))"
         case .silent: "\(origin) does not answer: \(detail); --timeout sets how long to wait"
         case .cut: "the connection to \(origin) was lost: \(detail)"
         }
@@ -51,7 +54,9 @@ package struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
 
     init(_ code: CURLcode, url: String, detail: String) {
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-        self.init(Self.reason(code), url: url, detail: words)
+        // OpenSSL takes the version for one of TLS that stands where plain HTTP has its text.
+        let isPlain = code == CURLE_SSL_CONNECT_ERROR && words.contains("wrong version number")
+        self.init(isPlain ? .noTLS : Self.reason(code), url: url, detail: words)
     }
 
     /// What comes before the path: neither that nor the query may say secrets in an error.

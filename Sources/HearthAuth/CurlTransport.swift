@@ -68,6 +68,7 @@
             switch error.reason {
             case .notTrusted:
                 "\(error.origin) cannot be trusted: \(error.detail); set HearthOptions.authorityFile"
+            case .noTLS: "\(error)"
             case .notConnected: "\(error.origin) cannot be reached: \(error.detail)"
             case .silent: "\(error.origin) does not answer: \(error.detail)"
             case .cut: "The connection to \(error.origin) was lost: \(error.detail)"

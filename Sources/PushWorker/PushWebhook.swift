@@ -48,7 +48,7 @@ package struct PushWebhook: Sendable {
     /// What it means that there is no answer.
     static func meaning(_ error: HTTPError) -> PostAnswer {
         switch error.reason {
-        case .notConnected, .notTrusted, .silent, .cut: .later("\(error)", seconds: nil)
+        case .notConnected, .notTrusted, .noTLS, .silent, .cut: .later("\(error)", seconds: nil)
         case .unusable: .refused("\(error)")
         }
     }

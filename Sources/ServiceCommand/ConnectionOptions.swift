@@ -35,7 +35,7 @@ package struct ConnectionOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("ca-file"),
         help: ArgumentHelp(
-            "PEM file of the authorities to trust (default: the system's).",
+            "PEM file of the authorities to trust (default: $HEARTH_CA_FILE, else the system's).",
             valueName: "file"
         ),
         completion: .file()
@@ -156,9 +156,11 @@ extension ConnectionOptions {
     private func app(database: String) throws(ProgramFault) -> HearthApp {
         var options = HearthOptions()
         options.databaseURL = url
-        options.authorityFile = authorityFile
+        let variables = ProcessInfo.processInfo.environment
+        let trusted = variables["HEARTH_CA_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        options.authorityFile = authorityFile ?? trusted
         options.agent = ProgramName.current
-        let environment = ProcessInfo.processInfo.environment["HEARTH_URL"] ?? ""
+        let environment = variables["HEARTH_URL"] ?? ""
         let isNamed = URLComponents(string: url ?? environment)?.queryItems?.contains {
             $0.name == "ns"
         }

@@ -114,6 +114,8 @@ final class HTTPConnection {
         if !hasRequestStarted {
             hasRequestStarted = true
             scannedEnd = inboxStart
+            // The first byte of a TLS handshake record, and of no request.
+            guard inbox[inboxStart] != 0x16 else { throw .tlsOnPlainPort }
             connection.setDeadline(now + connection.timeouts.head.nanoseconds)
         }
         isHead = inbox[inboxStart...].starts(with: "HEAD ".utf8)
@@ -451,6 +453,7 @@ final class HTTPConnection {
     /// Answers a request the application shall not see, and ends the connection.
     private func refuse(_ fault: RequestFault) {
         listener.counters.badRequestCount += 1
+        if fault == .tlsOnPlainPort { listener.counters.tlsOnPlainPortCount += 1 }
         if case .body(let exchange, _) = state { abandon(exchange) }
         state = .closing
         let response = fault.response

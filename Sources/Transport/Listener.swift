@@ -80,7 +80,8 @@ package final class Listener {
                 host: configuration.host,
                 port: configuration.port,
                 errorNumber: errorNumber,
-                reason: why
+                reason: errorNumber == EADDRINUSE
+                    ? why + PortHolder.words(of: configuration.port) : why
             )
         }
         let endpoint = Endpoint(bound)

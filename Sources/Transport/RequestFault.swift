@@ -5,6 +5,8 @@
 /// next request begins.
 enum RequestFault: Error, Equatable {
     case badRequestLine
+    /// The first bytes are those of a TLS handshake.
+    case tlsOnPlainPort
     case badTarget
     /// A path that does not decode to UTF-8.
     case badPath
@@ -36,7 +38,8 @@ enum RequestFault: Error, Equatable {
 
     var status: Int {
         switch self {
-        case .badRequestLine, .badTarget, .badPath, .badHeader, .bareLineFeed, .missingHost,
+        case .badRequestLine, .tlsOnPlainPort, .badTarget, .badPath, .badHeader, .bareLineFeed,
+            .missingHost,
             .duplicateHost,
             .badContentLength, .duplicateContentLength, .contentLengthWithTransferEncoding,
             .badChunk, .bodyTooLarge,
@@ -59,6 +62,7 @@ enum RequestFault: Error, Equatable {
         switch self {
         case .badRequestLine:
             "bad request line: expected METHOD, one space, target, one space, HTTP/1.1"
+        case .tlsOnPlainPort: "this port speaks plain HTTP: use http:// and ws://"
         case .badTarget: "bad request target: expected an absolute path of percent-encoded UTF-8"
         case .badPath: "Invalid path: Invalid token in path"
         case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"

@@ -24,6 +24,8 @@ package struct TransportCounters: Sendable {
     package var timeoutCount = 0
     /// Requests answered with an error by the transport itself, before the application saw them.
     package var badRequestCount = 0
+    /// Connections on which a peer spoke TLS to a plain port.
+    package var tlsOnPlainPortCount = 0
     /// WebSockets closed for a breach of the protocol.
     package var badFrameCount = 0
     /// Requests and upgrades the application refused.

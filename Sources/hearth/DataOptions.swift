@@ -59,7 +59,10 @@ struct ServerOptions: ParsableArguments {
     var authOverride: String?
 
     @Option(
-        help: ArgumentHelp("PEM file of the authorities to trust for https.", valueName: "file"),
+        help: ArgumentHelp(
+            "PEM file of the authorities to trust for https (default: $HEARTH_CA_FILE).",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var caFile: String?
@@ -74,7 +77,9 @@ struct ServerOptions: ParsableArguments {
 
     func validate() throws {
         if let timeout, !(0...86_400).contains(timeout) {
-            throw ValidationError("--timeout: \(timeout) is not from 0 to 86400")
+            throw ValidationError(
+                "--timeout: must be a number of seconds from 0 to 86400, not \(timeout)"
+            )
         }
     }
 
@@ -90,7 +95,8 @@ struct ServerOptions: ParsableArguments {
         choice.isAnonymous = anonymous
         let environment = ProcessEnvironment.variables()
         var options = HTTPOptions()
-        options.authorityFile = caFile
+        options.authorityFile =
+            caFile ?? environment["HEARTH_CA_FILE"].flatMap { $0.isEmpty ? nil : $0 }
         options.agent = "hearth/\(Version.text)"
         if let timeout { options.silenceSeconds = timeout }
         return try RemoteDatabase(

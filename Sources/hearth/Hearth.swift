@@ -2,6 +2,7 @@ import ArgumentParser
 import DatabaseServer
 import Files
 import Glibc
+import SecurityRules
 
 /// The command line's root.
 struct Hearth: ParsableCommand {
@@ -49,6 +50,30 @@ struct Hearth: ParsableCommand {
             ),
         ],
     )
+}
+
+extension Hearth {
+    /// A line that names the command which a misspelt word of a command line may mean; empty when there is none.
+    static func suggestion(for arguments: some Sequence<String>) -> String {
+        var command: any ParsableCommand.Type = Hearth.self
+        var path = "hearth"
+        for word in arguments {
+            let configuration = command.configuration
+            let inner =
+                configuration.subcommands + configuration.groupedSubcommands.flatMap(\.subcommands)
+            let named = inner.map { ($0.configuration.commandName ?? "", $0) }
+            if let next = named.first(where: { $0.0 == word }) {
+                command = next.1
+                path += " \(word)"
+                continue
+            }
+            guard !inner.isEmpty, !word.hasPrefix("-"),
+                let near = Spelling.nearest(to: word, among: named.map(\.0))
+            else { return "" }
+            return "\nDid you mean '\(path) \(near)'?"
+        }
+        return ""
+    }
 }
 
 /// `hearth version`.

@@ -58,10 +58,12 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         guard (1...256).contains(chunkSize) else {
-            throw ValidationError("--chunk-size: \(chunkSize) is not from 1 to 256")
+            throw ValidationError("--chunk-size: must be a number from 1 to 256, not \(chunkSize)")
         }
         guard (1...64).contains(concurrency) else {
-            throw ValidationError("--concurrency: \(concurrency) is not from 1 to 64")
+            throw ValidationError(
+                "--concurrency: must be a number from 1 to 64, not \(concurrency)"
+            )
         }
     }
 

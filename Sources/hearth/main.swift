@@ -25,7 +25,7 @@ do {
         do { try help.report() } catch { exit(1) }
         exit(0)
     case .validationFailure:
-        StandardError.print(message)
+        StandardError.print(message + Hearth.suggestion(for: CommandLine.arguments.dropFirst()))
         exit(2)
     case let code:
         if !message.isEmpty { StandardError.print(message) }

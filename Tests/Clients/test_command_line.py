@@ -42,7 +42,7 @@ def test_help_is_no_error(arguments):
     [
         (["frobnicate"], "frobnicate"),
         (["serve", "--prot", "1"], "--prot"),
-        (["serve", "--port", "x"], "--port: 'x' is no number from 0 to 65535"),
+        (["serve", "--port", "x"], "--port: must be a number from 0 to 65535, not 'x'"),
         (["serve", "--dev", "--host", "0.0.0.0"], "--dev-exposed"),
         (["serve", "--memory"], "--memory: keeps nothing on disk"),
         (["serve", "--rules", "no-such-file.json"], "cannot read no-such-file.json"),

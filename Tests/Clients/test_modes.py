@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_used_ends_the_start_with_1(flags, text, tmp_path)
 @pytest.mark.parametrize(
     "flags, text",
     [
-        (["--port", "99999"], "--port: '99999' is no number from 0 to 65535"),
+        (["--port", "99999"], "--port: must be a number from 0 to 65535, not '99999'"),
         (["--data-dir", ""], "--data-dir: is empty"),
         (["--durability", "interval=0"], "1 to 60000 milliseconds"),
         (["--default-ns", "A B", "--dev"], "--default-ns: the name 'A B' has a bad character"),
@@ -163,8 +163,8 @@ def test_a_file_that_cannot_be_used_ends_the_start_with_1(flags, text, tmp_path)
         (["--dev-exposed"], "means nothing without --dev"),
         (["--allow-origin", "x"], "such as https://app.example.com"),
         (["--listen-recheck", "x"], "Write one of: data, auth"),
-        (["--max-body", "0"], "is no size from"),
-        (["--ping-interval", "0"], "is no time from 1s"),
+        (["--max-body", "0"], "must be a size from"),
+        (["--ping-interval", "0"], "must be a time from 1s"),
     ],
 )
 def test_a_wrong_flag_exits_with_2_and_says_what_to_do(flags, text, tmp_path):

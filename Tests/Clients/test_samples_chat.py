@@ -238,7 +238,7 @@ def test_a_page_over_plain_http_starts_a_chat(browser, server, window):
 def test_wrong_words_at_the_door_are_told(window):
     lea = window(None)
     lea.sign_in("nobody", "wrong password")
-    lea.wait_text(".problem", "Nobody is known by this address and password.")
+    lea.wait_text(".problem", "There is no account with this e-mail address and password.")
     lea.sign_up("Lea")
     lea.press("#sign-out")
     lea.wait_text("#gate", "Sign in")

@@ -198,7 +198,10 @@ struct AccountSettingsTests {
             ([.project: ["a b"]], "--project: the name 'a b' has a bad character"),
             ([.accountsIssuer: ["a b"]], "--accounts-issuer: 'a b' cannot stand in a token"),
             ([.accountsAudience: ["\u{e9}"]], "--accounts-audience: '\u{e9}' cannot stand"),
-            ([.accountsPort: ["65536"]], "--accounts-port: '65536' is no number from 0 to 65535"),
+            (
+                [.accountsPort: ["65536"]],
+                "--accounts-port: must be a number from 0 to 65535, not '65536'"
+            ),
             ([.accountsPort: ["9000"]], "--accounts-port: 9000 is the port of --port"),
             (
                 [.dev: ["true"], .hubPort: ["4400"], .accountsPort: ["4400"]],
@@ -235,16 +238,25 @@ struct AccountSettingsTests {
             ([.signIn: ["sms"]], "--sign-in: 'sms' cannot be read. Write some of: password"),
             ([.signUp: ["closed"]], "--sign-up: 'closed' is not known. Write one of: open, admin."),
             ([.emailGuard: ["maybe"]], "--email-guard: 'maybe' is neither true nor false"),
-            ([.passwordLength: ["5"]], "--password-length: '5' is no number from 6 to 128"),
-            ([.passwordLength: ["129"]], "--password-length: '129' is no number"),
+            (
+                [.passwordLength: ["5"]],
+                "--password-length: must be a number from 6 to 128, not '5'"
+            ),
+            (
+                [.passwordLength: ["129"]],
+                "--password-length: must be a number from 6 to 128, not '129'"
+            ),
             ([.passwordRequires: ["emoji"]], "--password-requires: 'emoji' cannot be read"),
             (
                 [.passwordMemory: ["1MiB"]],
-                "--password-memory: '1MiB' is no size from 8388608 bytes"
+                "--password-memory: must be a size from 8388608 bytes"
             ),
-            ([.passwordMemory: ["2GiB"]], "--password-memory: '2GiB' is no size"),
-            ([.passwordPasses: ["0"]], "--password-passes: '0' is no number from 1 to 20"),
-            ([.signingKeyLifetime: ["1m"]], "--signing-key-lifetime: '1m' is no time from 3600s"),
+            (
+                [.passwordMemory: ["2GiB"]],
+                "--password-memory: must be a size from 8388608 bytes to 1024 MiB, not '2GiB'"
+            ),
+            ([.passwordPasses: ["0"]], "--password-passes: must be a number from 1 to 20, not '0'"),
+            ([.signingKeyLifetime: ["1m"]], "--signing-key-lifetime: must be a time from 3600s"),
             ([.trustedProxy: ["proxy.test"]], "--trusted-proxy: 'proxy.test' cannot be read"),
             ([.trustedProxy: ["10.0.0.0/40"]], "--trusted-proxy: '10.0.0.0/40' cannot be read"),
             ([.tokenIssuer: ["i"]], "--token-issuer: means nothing without --jwks"),

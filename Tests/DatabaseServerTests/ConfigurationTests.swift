@@ -216,10 +216,10 @@ struct ConfigurationFaultTests {
         arguments: [
             (
                 [.port: ["70000"]],
-                "--port: '70000' is no number from 0 to 65535. Write a whole number in this range."
+                "--port: must be a number from 0 to 65535, not '70000'. Write digits, such as 9000."
             ),
-            ([.port: ["9000x"]], "--port: '9000x' is no number"),
-            ([.port: ["-1"]], "--port: '-1' is no"),
+            ([.port: ["9000x"]], "--port: must be a number from 0 to 65535, not '9000x'"),
+            ([.port: ["-1"]], "not '-1'"),
             ([.port: [""]], "--port: is empty"), ([.port: ["1", "2"]], "--port: is given 2 times"),
             ([.host: ["example.com"]], "--host: 'example.com' is no address to listen on"),
             ([.host: ["*"]], "--host: '*' is no address"),
@@ -278,21 +278,24 @@ struct ConfigurationFaultTests {
             ),
             ([.logFormat: ["xml"]], "Write one of: text, json."),
             ([.logLevel: ["loud"]], "Write one of: trace, debug"),
-            ([.maxConnections: ["0"]], "--max-connections: '0' is no number from 1"),
-            ([.queueLimit: ["1"]], "--queue-limit: '1' is no size from 65536 bytes to 1024 MiB"),
-            ([.queueLimit: ["2GiB"]], "--queue-limit: '2GiB'"),
-            ([.queueLimit: ["1MB"]], "--queue-limit: '1MB'"),
-            ([.queueLimit: ["MiB"]], "--queue-limit: 'MiB'"),
-            ([.queueLimit: ["1.5MiB"]], "--queue-limit: '1.5MiB'"),
-            ([.queueLimit: ["99999999999999GiB"]], "--queue-limit: '99999999999999GiB'"),
+            ([.maxConnections: ["0"]], "--max-connections: must be a number from 1"),
+            (
+                [.queueLimit: ["1"]],
+                "--queue-limit: must be a size from 65536 bytes to 1024 MiB, not '1'"
+            ),
+            ([.queueLimit: ["2GiB"]], "not '2GiB'"),
+            ([.queueLimit: ["1MB"]], "not '1MB'"),
+            ([.queueLimit: ["MiB"]], "not 'MiB'"),
+            ([.queueLimit: ["1.5MiB"]], "not '1.5MiB'"),
+            ([.queueLimit: ["99999999999999GiB"]], "not '99999999999999GiB'"),
             (
                 [.idleTimeout: ["30"]],
-                "--idle-timeout: '30' is no time from 1s to 3600s. Write a number with ms, s"
+                "--idle-timeout: must be a time from 1s to 3600s, not '30'. Write a number with ms, s"
             ),
-            ([.idleTimeout: ["0s"]], "--idle-timeout: '0s'"),
-            ([.idleTimeout: ["2h"]], "--idle-timeout: '2h'"),
-            ([.idleTimeout: ["1 s"]], "--idle-timeout: '1 s'"),
-            ([.idleTimeout: ["-1s"]], "--idle-timeout: '-1s'"),
+            ([.idleTimeout: ["0s"]], "not '0s'"),
+            ([.idleTimeout: ["2h"]], "not '2h'"),
+            ([.idleTimeout: ["1 s"]], "not '1 s'"),
+            ([.idleTimeout: ["-1s"]], "not '-1s'"),
         ] as [([Setting: [String]], String)]
     )
     func faults(flags: [Setting: [String]], text: String) {

@@ -104,7 +104,7 @@ private let arrows: [String: Set<String>] = [
     ],
     "hearth": [
         "DatabaseServer", "DataCommands", "RulesCommands", "AccountCommands", "HTTPClient", "Files",
-        "ArgumentParser", "Glibc",
+        "SecurityRules", "ArgumentParser", "Glibc",
     ],
     "bench": [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",

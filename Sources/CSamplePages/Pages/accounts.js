@@ -8,10 +8,10 @@ const place = "hearth.samples.session";
 
 const words = {
   EMAIL_EXISTS: "There is an account with this address already. Sign in instead.",
-  EMAIL_NOT_FOUND: "Nobody is known by this address and password.",
-  INVALID_PASSWORD: "Nobody is known by this address and password.",
-  INVALID_LOGIN_CREDENTIALS: "Nobody is known by this address and password.",
-  INVALID_EMAIL: "This is no e-mail address.",
+  EMAIL_NOT_FOUND: "There is no account with this e-mail address and password.",
+  INVALID_PASSWORD: "There is no account with this e-mail address and password.",
+  INVALID_LOGIN_CREDENTIALS: "There is no account with this e-mail address and password.",
+  INVALID_EMAIL: "Write an e-mail address, such as ann@example.com.",
   MISSING_EMAIL: "Write your e-mail address.",
   MISSING_PASSWORD: "Write a password.",
   WEAK_PASSWORD: "The password needs at least 6 characters.",

@@ -135,8 +135,10 @@ extension Setting {
         environment: [String: String]
     ) -> (layer: SettingLayer, warnings: [String]) {
         var layer: SettingLayer = [:]
-        // The last two are for programs that ask a server.
-        var known: Set<String> = [ConfigurationFile.variable, addressVariable, "HEARTH_TOKEN"]
+        // All but the first are for programs that ask a server.
+        var known: Set<String> = [
+            ConfigurationFile.variable, addressVariable, "HEARTH_TOKEN", "HEARTH_CA_FILE",
+        ]
         for setting in allCases {
             known.insert(setting.variable)
             guard let text = environment[setting.variable] else { continue }

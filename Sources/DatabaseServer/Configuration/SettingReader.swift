@@ -80,8 +80,8 @@ struct SettingReader {
         guard let number = Int(text), range.contains(number) else {
             fault(
                 setting,
-                "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound)",
-                "Write a whole number in this range."
+                "must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'",
+                "Write digits, such as \(range.contains(9000) ? 9000 : range.lowerBound)."
             )
             return nil
         }
@@ -95,7 +95,7 @@ struct SettingReader {
         guard let count = Self.scaled(text, units + [("", 1)]), range.contains(count) else {
             fault(
                 setting,
-                "'\(text)' is no size from \(range.lowerBound) bytes to \(range.upperBound >> 20) MiB",
+                "must be a size from \(range.lowerBound) bytes to \(range.upperBound >> 20) MiB, not '\(text)'",
                 "Write a number of bytes, or one with KiB, MiB or GiB such as 16MiB."
             )
             return nil
@@ -111,7 +111,7 @@ struct SettingReader {
         guard let milliseconds = Self.scaled(text, units), allowed.contains(milliseconds) else {
             fault(
                 setting,
-                "'\(text)' is no time from \(range.lowerBound)s to \(range.upperBound)s",
+                "must be a time from \(range.lowerBound)s to \(range.upperBound)s, not '\(text)'",
                 "Write a number with ms, s, m or h, such as 30s."
             )
             return nil

@@ -34,6 +34,14 @@ extension Server {
                 ]
             )
         }
+        let strangers = listener?.counters.tlsOnPlainPortCount ?? 0
+        if strangers > loggedTLSOnPlainPort {
+            log.notice(
+                "clients speak TLS to this port, which speaks plain HTTP: their address must begin with http:// or ws://",
+                metadata: ["connections": "\(strangers - loggedTLSOnPlainPort)"]
+            )
+            loggedTLSOnPlainPort = strangers
+        }
         let overloads = bodies.overloadCount + (listener?.counters.overloadCount ?? 0)
         guard overloads > loggedOverloads else { return }
         log.warning(

@@ -90,6 +90,8 @@ final class Server {
 
     /// Messages and bodies ended for lack of room that the log tells of.
     var loggedOverloads = 0
+    /// The same of connections that spoke TLS to the plain port.
+    var loggedTLSOnPlainPort = 0
 
     var space = SpaceState.ok
     /// When the next checkpoint may be begun only to make room.

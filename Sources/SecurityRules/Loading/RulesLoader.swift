@@ -154,14 +154,18 @@ struct RulesLoader {
         let name = member.key.string
         let isObject = if case .object = member.value { true } else { false }
         if !isObject {
-            // An unknown `.rule` with an expression is most often a misspelt one.
-            let hint =
-                name.hasPrefix(".")
-                ? Spelling.hint(
-                    for: name,
-                    among: [".read", ".write", ".validate", ".indexOn"]
-                ) : nil
-            report(member.value.offset, "Expected '{'.", hint)
+            guard name.hasPrefix(".") else {
+                report(member.value.offset, "Expected '{'.")
+                return nil
+            }
+            // A `.rule` that is none, with an expression, is most often a misspelt one.
+            let known = [".read", ".write", ".validate", ".indexOn"]
+            report(
+                member.key.start,
+                "Unknown rule '\(name)'.",
+                Spelling.hint(for: name, among: known)
+                    ?? "The rules are \(known.joined(separator: ", "))."
+            )
             return nil
         }
         if name.hasPrefix("$") {

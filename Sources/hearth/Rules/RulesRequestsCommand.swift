@@ -42,7 +42,7 @@ struct RulesRequestsCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, !(1...1_000).contains(limit) {
-            throw ValidationError("--limit: \(limit) is not from 1 to 1000")
+            throw ValidationError("--limit: must be a number from 1 to 1000, not \(limit)")
         }
     }
 

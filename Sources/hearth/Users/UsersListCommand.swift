@@ -25,7 +25,9 @@ struct UsersListCommand: ParsableCommand {
     var options: AccountServiceOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit: \(limit) is not above 0") }
+        if let limit, limit < 1 {
+            throw ValidationError("--limit: must be a number above 0, not \(limit)")
+        }
     }
 
     func run() throws {
