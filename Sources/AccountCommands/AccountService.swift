@@ -20,7 +20,13 @@ package struct AccountService {
     /// - Throws: `CommandError` when the server does not tell it.
     func project() throws(CommandError) -> String {
         if let chosenProject { return chosenProject }
-        return try RealmDescription.of(database).project
+        return try project(RealmDescription.of(database))
+    }
+
+    /// The same of a server that has described itself.
+    func project(_ realm: RealmDescription) throws(CommandError) -> String {
+        if let project = chosenProject ?? realm.project { return project }
+        throw .failed("\(database.origin) tells no project: is it an older server?")
     }
 
     /// Calls a method of the project, such as `accounts:lookup`.
@@ -133,15 +139,24 @@ package struct AccountService {
 
 /// What a server says about its accounts: `GET /.accounts/realm.json`.
 struct RealmDescription {
-    let project: String
+    /// nil when it tells none.
+    let project: String?
+    /// What who signs in can bring; nil of an older server, which does not tell it.
+    let taken: TakenSignIn?
 
-    /// - Throws: `CommandError` when the server refuses, or tells nothing of the kind.
+    /// - Throws: `CommandError` when the server refuses.
     static func of(_ database: RemoteDatabase) throws(CommandError) -> RealmDescription {
         let body = try AccountService.answer(of: database, .get, "/.accounts/realm.json")
         let realm = try AccountService.tree(body, of: database)
-        guard let project = realm.member("project").string else {
-            throw .failed("\(database.origin) tells no project: is it an older server?")
+        var methods: Set<String> = []
+        realm.member("signIn").visitChildren { _, method in
+            if let name = method.string { methods.insert(name) }
+            return true
         }
-        return RealmDescription(project: project)
+        let providers = realm.member("providers").string
+        return RealmDescription(
+            project: realm.member("project").string,
+            taken: providers.map { TakenSignIn(methods: methods, takesProviders: $0 == "any") }
+        )
     }
 }

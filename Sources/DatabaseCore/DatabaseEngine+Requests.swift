@@ -74,6 +74,7 @@ extension DatabaseEngine {
             database.emit(.respond(id, .permissionDenied), &effects)
             return
         }
+        if isAdmin { noteAdministrator(request, id, &effects) }
         switch request.operation {
         case .get(let target, let query, let tagUse):
             let requester = Requester(standing.identity, .request(id), .read)
@@ -144,6 +145,20 @@ extension DatabaseEngine {
                 response = administer(request.operation, standing, database, now, &effects)
             }
             database.emit(.respond(id, response), &effects)
+        }
+    }
+
+    /// Says who asks, for the log: what administrators take out or change leaves a line there.
+    private func noteAdministrator(
+        _ request: Request,
+        _ id: RequestID,
+        _ effects: inout [Effect]
+    ) {
+        if case .server = request.credential { return }
+        switch request.operation {
+        case .get, .put, .push, .merge, .putSetting, .storeRuleset, .labelRulesets, .setInspection:
+            effects.append(.note(.administered(id, request.database)))
+        default: break
         }
     }
 

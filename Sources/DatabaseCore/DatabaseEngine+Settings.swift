@@ -96,7 +96,7 @@ extension DatabaseEngine {
         database.ownRules = rules
         database.renewShadow(loaded, now: now)
         database.judgeAllAgain(now: now, &effects)
-        effects.append(.note(.rulesReplaced(database.id)))
+        effects.append(.note(.rulesReplaced(database.id, database.rulesVersions.last)))
     }
 }
 

@@ -49,7 +49,7 @@ extension DatabaseEngine {
     ) -> WriteOutcome {
         let isRemoval =
             logCondition == .diskLow && write.onlyRemoves
-            && removalByteCount < Limits.removalByteCount
+            && removalByteCount < policy.removalByteCount
         if !isRemoval, let refusal = logCondition.refusal { return .refused(refusal) }
         let before = database.number
         let firstEffect = effects.count

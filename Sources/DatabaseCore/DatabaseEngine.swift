@@ -145,7 +145,7 @@ package final class DatabaseEngine {
         if database.ownRules != nil { return }
         database.renewShadow(now: now)
         database.judgeAllAgain(now: now, &effects)
-        effects.append(.note(.rulesReplaced(database.id)))
+        effects.append(.note(.rulesReplaced(database.id, nil)))
     }
 
     // MARK: - Long work

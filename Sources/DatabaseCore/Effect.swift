@@ -165,7 +165,10 @@ package enum RequestRefusal: Error, Sendable, Equatable {
 /// Something worth a line in the log.
 package enum Note: Sendable {
     case onDisconnectRefused(DatabaseID, path: String, session: SessionID)
-    case rulesReplaced(DatabaseID)
+    /// Other rules are in force: a version of the database's own, or those of a file.
+    case rulesReplaced(DatabaseID, RulesVersion?)
+    /// An administrator's request of clients' data, rules or settings is about to be done.
+    case administered(RequestID, DatabaseID)
     /// A request is refused since a rule met a hard limit (`Decision.overLimit`), whether or not
     /// decisions are inspected.
     case overLimit(DatabaseID, DecisionRecord)

@@ -20,6 +20,8 @@ package struct EnginePolicy: Sendable {
     package var explainsRefusals: Bool
     /// Bytes of one commit; a larger one is refused.
     package var commitByteCount: Int
+    /// Bytes of the commits that only remove data and are taken while the disk is low.
+    package var removalByteCount = Limits.removalByteCount
     /// Children of the largest node whose index is built within the step that needs it.
     package var childrenIndexedAtOnce: Int
     /// Nodes of the largest value that is hashed or compared within the step that needs it.

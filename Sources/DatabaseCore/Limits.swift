@@ -36,7 +36,7 @@ package enum Limits {
     /// On-disconnect writes of one session.
     package static let onDisconnectWrites = 1_000
     /// Bytes of the commits that only remove data and are taken while the disk is below its reserve, until there is
-    /// room again: a quarter of a segment of the log, whose room is taken beforehand.
+    /// room again: a quarter of a segment of the log, whose room is taken beforehand (less on a small disk).
     package static let removalByteCount = 16 * 1024 * 1024
     /// How often what is left of the on-disconnect writes of a session is judged together, once some are refused.
     package static let disconnectRounds = 8

@@ -23,8 +23,13 @@ extension IdentityStep {
         _ body: @escaping @Sendable () throws(IdentityError) -> JSONMembers
     ) -> IdentityStep {
         away(accountCount, context) { () throws(IdentityError) in
-            let body = try body().written
-            return { _ in .answer(IdentityAnswer(body)) }
+            let body = try body()
+            let (text, count) = (body.written, body.count("users"))
+            return { _ in
+                var answer = IdentityAnswer(text)
+                answer.listedCount = count
+                return .answer(answer)
+            }
         }
     }
 }

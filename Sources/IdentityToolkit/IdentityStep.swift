@@ -44,6 +44,8 @@ package enum TokenCheck: Sendable {
 package struct IdentityAnswer {
     package var status = 200
     package var body: JSONMembers
+    /// Accounts in it, when it is a list of them.
+    package var listedCount = 0
     package var changes = AccountChanges()
     /// Tokens that are signed when the changes are durable, and join the body.
     package var grant: TokenGrant?

@@ -63,6 +63,24 @@ package struct JSONMembers: Sendable {
 
     package var value: JSONValue { .object(all) }
 
+    /// The text of a member; nil for anything else.
+    package func text(_ name: String) -> String? {
+        if case .string(let text) = all.first(where: { $0.name == name })?.value {
+            text
+        } else {
+            nil
+        }
+    }
+
+    /// The elements of a member that is a list; 0 for anything else.
+    package func count(_ name: String) -> Int {
+        if case .list(let list) = all.first(where: { $0.name == name })?.value {
+            list.count
+        } else {
+            0
+        }
+    }
+
     package mutating func add(_ name: String, _ value: JSONValue?) {
         if let value { all.append(JSONValue.Member(name, value)) }
     }

@@ -163,6 +163,27 @@ package struct LogOptions: Sendable {
         self.readByteCount = readByteCount
     }
 
+    /// The options for a disk of that many bytes: on a small one segment and reserve are shares of it.
+    ///
+    ///     disk      2 GiB and more   1 GiB     200 MB
+    ///     reserve       256 MiB      128 MiB   23 MiB    an eighth
+    ///     segment        64 MiB       64 MiB   11 MiB    a sixteenth
+    ///
+    /// - Parameters:
+    ///   - diskByteCount: 0 when it is not known.
+    ///   - syncPolicy: When appends become durable.
+    package init(diskByteCount: UInt64, syncPolicy: SyncPolicy = .always) {
+        self.init(syncPolicy: syncPolicy)
+        guard diskByteCount > 0 else { return }
+        reserveByteCount = min(reserveByteCount, diskByteCount / 8)
+        segmentByteCount = min(
+            segmentByteCount,
+            max(Self.leastSegmentByteCount, Int(clamping: diskByteCount / 16))
+        )
+    }
+
+    private static let leastSegmentByteCount = 1024 * 1024
+
     /// Free bytes at which a low space state turns ok again: the reserve and a quarter, so that a
     /// disk hovering at the limit does not flap.
     package var resumeByteCount: UInt64 { reserveByteCount + reserveByteCount / 4 }

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 # Calls on files whose path holds $SHAKY_FOLDER: with $SHAKY_INTERRUPTS every second one fails with EINTR; the
-# free space is what the file $SHAKY_FREE says, in MiB.
+# free space is what the file $SHAKY_FREE says, in MiB, and behind it the size of the disk if that matters.
 SOURCE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -102,11 +102,13 @@ int statvfs(const char *path, struct statvfs *found) {
     const char *name = getenv("SHAKY_FREE");
     if (result != 0 || !name || !concerns(path)) return result;
     FILE *file = fopen(name, "r");
-    unsigned long long free_mib = 0;
-    if (file && fscanf(file, "%llu", &free_mib) == 1) {
+    unsigned long long free_mib = 0, disk_mib = 0;
+    int count = file ? fscanf(file, "%llu %llu", &free_mib, &disk_mib) : 0;
+    if (count > 0) {
         found->f_frsize = 1024;
         found->f_bavail = free_mib * 1024;
     }
+    if (count > 1) found->f_blocks = disk_mib * 1024;
     if (file) fclose(file);
     return result;
 }
@@ -135,9 +137,9 @@ class ShakyDisk:
             **({"SHAKY_INTERRUPTS": "1"} if interrupts else {}),
         }
 
-    def set_free(self, mib):
+    def set_free(self, mib, of=None):
         draft = self.free.with_suffix(".draft")
-        draft.write_text(str(mib))
+        draft.write_text(f"{mib} {of or ''}")
         draft.rename(self.free)
 
     def __enter__(self):

@@ -123,6 +123,20 @@ def test_open_rules_are_warned_of_in_production_only(tmp_path):
     assert report(tmp_path, "--dev", "--rules", "rules.json")["warnings"] == []
 
 
+@pytest.mark.parametrize("mode", [[], ["--dev"]])
+@pytest.mark.parametrize("flag", ["--rules=rules.json", "--database=a=rules.json"])
+def test_a_rule_that_is_warned_of_is_a_warning_here_too(tmp_path, mode, flag):
+    rule = "data.val() === auth.uid"
+    (tmp_path / "rules.json").write_text(json.dumps({"rules": {"a": {".read": rule, ".write": rule}}}))
+    assert check(tmp_path, *mode, flag).returncode == 0
+    done = check(tmp_path, *mode, flag, "--strict")
+    assert done.returncode == 1
+    words = b"warning: rules.json: 2 rules mean more than they seem to; 'hearth rules check rules.json' says which\n"
+    assert words in done.stderr and done.stderr.endswith(b"0 errors, 1 warning\n")
+    (tmp_path / "rules.json").write_text('{"rules": {"a": {".read": "auth != null", ".write": false}}}')
+    assert check(tmp_path, *mode, flag, "--strict").returncode == 0
+
+
 @pytest.mark.parametrize(
     "days, host, text",
     [
@@ -202,7 +216,7 @@ def test_the_data_folder_is_looked_at_and_left_as_it_is(tmp_path):
     before = stamps(data)
     found = report(tmp_path, *flags)
     assert "data: no server has it open" in found["facts"]
-    assert any(fact.startswith("data: ") and fact.endswith("MiB are free") for fact in found["facts"])
+    assert any(fact.startswith("data: ") and "MiB are free; writes are refused below " in fact for fact in found["facts"])
     assert found["warnings"] == []
     assert stamps(data) == before
     data.chmod(0o755)

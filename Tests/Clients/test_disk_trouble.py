@@ -3,6 +3,7 @@
 import resource
 import subprocess
 
+from command_line import hearth
 from hearth_server import BINARY, Hearth
 from shaky_disk import ShakyDisk
 
@@ -51,7 +52,12 @@ def test_a_full_disk_takes_removals_and_writes_again_when_there_is_room(tmp_path
             for n in range(4):
                 assert server.put(f"/k{n}.json?ns=demo", {"a": 1, "b": 2}).status == 200
             disk.set_free(200)
-            server.await_log("the disk is nearly full")
+            limits = "with less than 256 MiB free: writes are refused until 320 MiB are free"
+            server.await_log(f"the disk is nearly full, {limits}, but for some that only remove data; reads go on")
+            # Still ready: a probe that fails would take reads and removals away as well.
+            ready = server.get("/.health/ready")
+            assert ready.status == 200
+            assert ready.text.startswith(f"ready\nwarning: the disk is nearly full, {limits}"), ready.text
             refused = server.put("/new.json?ns=demo", 1)
             assert refused.status == 503, refused.text
             assert "nearly full" in refused.text
@@ -70,3 +76,31 @@ def test_a_full_disk_takes_removals_and_writes_again_when_there_is_room(tmp_path
             server.kill()
     with Hearth(data=data) as server:
         assert server.get("/.json?ns=demo").json == left
+
+
+def test_a_small_disk_is_not_full_for_being_small(tmp_path):
+    data = tmp_path / "data"
+    with ShakyDisk(tmp_path, data) as disk:
+        data.mkdir(mode=0o700)
+        disk.set_free(168, of=190)
+        checked = hearth(None, "check", "--data-dir", data)
+        assert b"168 MiB are free; writes are refused below 23 MiB" in checked.stdout
+        assert b"MiB are free" not in checked.stderr, checked.stderr
+        with Hearth(data=data, log=tmp_path / "log") as server:
+            assert server.put("/a.json?ns=demo", 1).status == 200
+            assert server.get("/.health/ready").text == "ready\n"
+            disk.set_free(22, of=190)
+            server.await_log("with less than 23 MiB free: writes are refused until 29 MiB are free")
+            assert server.put("/a.json?ns=demo", 2).status == 503
+            disk.set_free(30, of=190)
+            server.await_log("writes are taken again")
+            assert server.put("/a.json?ns=demo", 3).status == 200
+            assert server.get("/.health/ready").text == "ready\n"
+        # What the log has set aside for itself is small, too, and a write that would not fit beside it is refused.
+        assert max(file.stat().st_size for file in (data / "log").iterdir()) <= 12 << 20
+        disk.set_free(15, of=16)
+        with Hearth(data=data) as server:
+            refused = server.put("/b.json?ns=demo", "x" * (3 << 20))
+            assert refused.status == 400 and "maximum size" in refused.text
+            assert server.put("/b.json?ns=demo", "x" * (1 << 20)).status == 200
+            assert server.get("/a.json?ns=demo").json == 3

@@ -260,7 +260,7 @@ def test_the_client_s_own_address_is_known_whatever_it_claims(claim, proxied):
         while part := client.recv(65536):
             answer += part
     assert answer.startswith(b"HTTP/1.1 200 ")
-    proxied.server.await_log("a backup begins")
+    proxied.server.await_log("a backup is sent")
     proxied.server.await_log("peer=127.0.0.7")
 
 

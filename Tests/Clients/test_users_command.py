@@ -20,6 +20,8 @@ SIGNER, SEPARATOR, ROUNDS, MEMORY = b"a signer key of Firebase" * 2, b"\x07", 8,
 HASHING = ["--hash-algo", "SCRYPT", "--hash-key", base64.b64encode(SIGNER).decode()]
 HASHING += ["--salt-separator", base64.b64encode(SEPARATOR).decode()]
 HASHING += ["--rounds", ROUNDS, "--mem-cost", MEMORY]
+# As a Hearth server exports one.
+OWN_HASH = "$argon2id$v=19$m=8192,t=1,p=1$" + "c2FsdHNhbHRzYWx0c2FsdA" + "$" + "aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g"
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +240,7 @@ def test_accounts_are_listed(empty):
     records = [json.loads(line) for line in users(empty, "list", "--json").splitlines()]
     assert [record["email"] for record in records] == [f"u{n}@example.com" for n in range(3)]
     assert [line.split()[0] for line in users(empty, "list", "--limit", 2).splitlines()[1:]] == ["u0", "u1"]
-    assert "not above 0" in users(empty, "list", "--limit", 0, code=2)
+    assert "must be a number above 0" in users(empty, "list", "--limit", 0, code=2)
 
 
 def test_a_list_tells_no_hashes_and_moves_no_cursor(empty):
@@ -336,6 +338,67 @@ def test_accounts_that_fail_are_told_by_their_place(empty, tmp_path):
     assert "6 accounts of" in words
     listed = [json.loads(line)["localId"] for line in users(empty, "list", "--json").splitlines()]
     assert listed == ["good1", "good2"]
+
+
+# What is in a file, what a production server says of it, and what one in development, which serves every provider.
+SIGN_IN = [
+    ({"email": "e@example.com", "passwordHash": OWN_HASH}, None, None),
+    ({"passwordHash": OWN_HASH}, "its password has no e-mail address beside it; only a custom token opens it", True),
+    (
+        {"email": "f@example.com"},
+        "it has no password, phone number or provider; 'hearth users reset ADDRESS' makes a link for a password",
+        None,
+    ),
+    (
+        {"email": "g@example.com", "providerUserInfo": [{"providerId": "google.com", "rawId": "g"}]},
+        "the server does not serve google.com; 'hearth users reset ADDRESS' makes a link for a password",
+        None,
+    ),
+    (
+        {"providerUserInfo": [{"providerId": "apple.com", "rawId": "a"}]},
+        "the server does not serve apple.com; only a custom token opens it",
+        None,
+    ),
+    ({"phoneNumber": "+4930123456"}, "the server takes no phone numbers (--sign-in); only a custom token opens it", None),
+    ({}, "it has no password, phone number or provider; only a custom token opens it", True),
+    ({"customAuth": True}, None, None),
+]
+
+
+def test_accounts_that_nobody_can_sign_in_with_are_warned_of(empty, tmp_path):
+    file = tmp_path / "users.json"
+    accounts = [{"localId": f"u{n}", **account} for n, (account, _, _) in enumerate(SIGN_IN)]
+    file.write_text('{"users": [\n' + ",\n".join(json.dumps(account) for account in accounts) + "\n]}")
+    with Hearth("--project", "demo", dev=False, data=tmp_path / "data") as production:
+        secret = ["--admin-secret-file", tmp_path / "data" / "admin-secret"]
+        done = hearth(production, "users", "import", file, *secret)
+        again = hearth(production, "users", "import", file, *secret)
+    # They are imported all the same: an administrator can do something about each.
+    assert done.returncode == 0 and b"imported 8 accounts" in done.stdout
+    told = done.stderr.decode().splitlines()
+    assert told == [
+        *[
+            f"warning: users[{n}] (line {n + 2}): cannot sign in: {words}"
+            for n, (_, words, _) in enumerate(SIGN_IN)
+            if words
+        ],
+        f"warning: 6 accounts of {file} cannot sign in to this server as they are",
+    ]
+    # Of those that were there already nothing is said.
+    assert again.returncode == 0 and again.stderr == b""
+    in_development = hearth(empty, "users", "import", file).stderr.decode()
+    assert in_development.count("cannot sign in:") == sum(bool(closed) for _, _, closed in SIGN_IN)
+
+
+@pytest.mark.parametrize("text", ["$2b$10$abcdefghijklmnopqrstuu", base64.b64encode(b"$2a$10$abcdefghijklmnopqrstuu").decode()])
+def test_a_hash_that_is_not_supported_is_told(empty, tmp_path, text):
+    file = tmp_path / "users.json"
+    file.write_text(json.dumps({"users": [{"localId": "ann", "passwordHash": text, "salt": ""}]}))
+    # With parameters of another kind, which take a hash of any length.
+    hashing = ["--hash-algo", "PBKDF2_SHA256", "--rounds", 1000]
+    told = users(empty, "import", file, *hashing, code=1)
+    assert "users[0] (line 1): 'passwordHash' is a hash of the kind " in told and "not supported" in told
+    assert users(empty, "list", "--json") == ""
 
 
 def test_csv_is_read_as_firebase_writes_it(empty, tmp_path):

@@ -442,6 +442,9 @@ struct Transcript {
                 lines.append("work \(Transcript.words(work))")
             case .endWork: lines.append("end work")
             case .release: lines.append("release")
+            // Each request of an administrator has one, which says what the transcript has just said.
+            case .note(.administered): break
+            case .note(.rulesReplaced(let id, _)): lines.append("note rulesReplaced(\(id))")
             case .note(let note): lines.append("note \(note)")
             case .profiled(let database, let record):
                 lines.append("profiled \(database) \(record.name.rawValue) \(record.path)")

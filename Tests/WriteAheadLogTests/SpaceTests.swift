@@ -9,6 +9,22 @@ struct SpaceTests {
         readByteCount: 256,
     )
 
+    @Test(
+        "a small disk has a small segment and a small reserve",
+        arguments: [
+            (0, 64 << 20, 256 << 20), (1 << 20, 1 << 20, 1 << 17),
+            (200_000_000, 12_500_000, 25_000_000),
+            (1 << 30, 64 << 20, 1 << 27), (2 << 30, 64 << 20, 256 << 20),
+            (.max, 64 << 20, 256 << 20),
+        ] as [(disk: UInt64, segment: Int, reserve: UInt64)]
+    )
+    func smallDisk(disk: UInt64, segment: Int, reserve: UInt64) {
+        let options = LogOptions(diskByteCount: disk)
+        #expect(options.segmentByteCount == segment)
+        #expect(options.reserveByteCount == reserve)
+        #expect(options.resumeByteCount == reserve + reserve / 4)
+    }
+
     /// Bytes of everything but the log itself: the FORMAT file.
     private static func capacity(free: UInt64, _ storage: SimulatedLogStorage) -> UInt64 {
         let used = storage.files.reduce(0) { $0 + (storage.content($1)?.count ?? 0) }

@@ -25,7 +25,16 @@ extension ImportedUser {
         } catch {
             throw Fault(words: "this is no JSON (byte \(error.offset) of it)")
         }
+        var ways = SignInWays()
         for (name, value) in members where value != Array("null".utf8) {
+            switch name {
+            case "email": ways.hasEmail = value != Self.emptyText
+            case "phoneNumber": ways.hasPhoneNumber = value != Self.emptyText
+            case "passwordHash": ways.hasPassword = value != Self.emptyText
+            case "customAuth": ways.isCustom = value == Array("true".utf8)
+            case "providerUserInfo": ways.providers = Self.providers(value)
+            default: break
+            }
             switch name {
             case "passwordHash", "salt":
                 guard let text = JSONParts.word(value) else {
@@ -38,6 +47,24 @@ extension ImportedUser {
             }
         }
         json = body.bytes
+        self.ways = ways
+    }
+
+    private static let emptyText = Array("\"\"".utf8)
+
+    /// The names of providers in a list of `providerUserInfo`, but for those that follow from address and number.
+    /// Whether the list is one is the server's to say.
+    private static func providers(_ json: [UInt8]) -> [String] {
+        let list: Node
+        do throws(JSONError) { list = try Node.readingAnyJSON(json) } catch { return [] }
+        var names: [String] = []
+        list.visitChildren { _, entry in
+            if let name = entry.member("providerId").string, name != "password", name != "phone" {
+                names.append(name)
+            }
+            return true
+        }
+        return names
     }
 
     /// Where each provider's four cells begin: id, address, name, photo. Source: firebase-tools, `auth:export`.
@@ -76,9 +103,14 @@ extension ImportedUser {
         body.add("phoneNumber", cell(25))
         if cell(26) == "true" { body.add("disabled", true) }
         body.add("customAttributes", cell(27))
+        var ways = SignInWays()
+        ways.hasEmail = cell(1) != nil
+        ways.hasPassword = cell(3) != nil
+        ways.hasPhoneNumber = cell(25) != nil
         var providers: [UInt8] = []
         for (provider, column) in Self.providerColumns {
             guard let id = cell(column) else { continue }
+            ways.providers.append(provider)
             var entry = JSONObjectText()
             entry.add("providerId", provider)
             entry.add("rawId", id)
@@ -93,11 +125,23 @@ extension ImportedUser {
             json: [UInt8(ascii: "[")] + providers + [UInt8(ascii: "]")]
         )
         json = body.bytes
+        self.ways = ways
     }
 
     /// A hash or a salt as requests have it; hashes of Hearth's own stay as they are.
     private static func base64(_ text: String, _ name: String) throws(Fault) -> String {
-        if text.hasPrefix("$") { return text }
+        if text.hasPrefix("$argon2id$") { return text }
+        // Firebase keeps bcrypt hashes that were imported there until their user signs in, in base64.
+        let isBcrypt = ["JDJhJ", "JDJiJ", "JDJ5J"].contains { text.hasPrefix($0) }
+        if text.hasPrefix("$") || name == "passwordHash" && isBcrypt {
+            let kind =
+                isBcrypt ? "bcrypt" : text.split(separator: "$").first.map { "'$\($0)$'" } ?? "'$'"
+            throw Fault(
+                words:
+                    "'\(name)' is a hash of the kind \(kind), which is not supported; leave it out, and the user sets "
+                    + "a password by 'hearth users reset'"
+            )
+        }
         let digits = text.utf8.filter { $0 != UInt8(ascii: "=") }
         let isBase64 =
             digits.count % 4 != 1

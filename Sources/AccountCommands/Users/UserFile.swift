@@ -7,6 +7,8 @@ struct ImportedUser: Equatable {
     let place: String
     /// The text that `accounts:batchCreate` takes.
     let json: [UInt8]
+    /// By what it could sign in.
+    let ways: SignInWays
 }
 
 /// Why a file of accounts cannot be read on.

@@ -29,6 +29,8 @@ package struct UserImport {
 
     private let service: AccountService
     private let project: String
+    /// nil of an older server, which does not tell it.
+    private let taken: TakenSignIn?
     private let choice: Choice
     private let hashing: JSONObjectText
     private var batch: [ImportedUser] = []
@@ -36,6 +38,8 @@ package struct UserImport {
     private var importedCount = 0
     private var existingCount = 0
     private var failedCount = 0
+    /// Accounts that are there now, and that nobody can sign in with.
+    private var closedCount = 0
 
     /// Imports a file; `-` is standard input. Gzip is expanded.
     ///
@@ -51,9 +55,11 @@ package struct UserImport {
         let source = try ImportSource(path)
         let name = path.lowercased()
         let isCSV = choice.isCSV ?? (name.hasSuffix(".csv") || name.hasSuffix(".csv.gz"))
+        let realm = try RealmDescription.of(service.database)
         var run = UserImport(
             service: service,
-            project: try service.project(),
+            project: try service.project(realm),
+            taken: realm.taken,
             choice: choice,
             hashing: hashing
         )
@@ -65,11 +71,13 @@ package struct UserImport {
     private init(
         service: AccountService,
         project: String,
+        taken: TakenSignIn?,
         choice: Choice,
         hashing: JSONObjectText
     ) {
         self.service = service
         self.project = project
+        self.taken = taken
         self.choice = choice
         self.hashing = hashing
     }
@@ -180,10 +188,12 @@ package struct UserImport {
     private mutating func takeErrors(_ answer: [UInt8]) throws(CommandError) {
         var errors: [(place: String, words: String)] = []
         var presentCount = 0
+        var untaken: Set<Int> = []
         try service.tree(answer).member("error").visitChildren { _, error in
             // The index 0 may be left out.
             let index = error.member("index")
             let number = index.integer ?? index.string.flatMap { Int64($0) } ?? 0
+            untaken.insert(Int(number))
             let words = error.member("message").string ?? "refused without a reason"
             if words.hasPrefix(Self.existing), !choice.overwrites {
                 presentCount += 1
@@ -196,6 +206,23 @@ package struct UserImport {
         existingCount += presentCount
         importedCount += max(0, batch.count - presentCount - errors.count)
         for (place, words) in errors { tell(place, words) }
+        guard let taken else { return }
+        for (index, user) in batch.enumerated() where !untaken.contains(index) {
+            if let fault = user.ways.fault(at: taken) { warn(user.place, fault) }
+        }
+    }
+
+    /// Says that nobody can sign in with an account that is imported.
+    private mutating func warn(_ place: String, _ words: String) {
+        closedCount += 1
+        let console = service.database.console
+        if closedCount <= Self.toldLimit {
+            console.say("warning: \(place): \(words)")
+        } else if closedCount == Self.toldLimit + 1 {
+            console.say(
+                "more accounts than \(Self.toldLimit) cannot sign in; the others are counted"
+            )
+        }
     }
 
     /// Says why an account is not imported.
@@ -230,6 +257,11 @@ package struct UserImport {
         if existingCount > 0 {
             words += "; \(existingCount) were there already and stay as they are"
             words += " (--overwrite replaces them)"
+        }
+        if closedCount > 0 {
+            console.say(
+                "warning: \(Self.accounts(closedCount)) of \(path) cannot sign in to this server as they are"
+            )
         }
         guard failedCount > 0 else { return .done(words) }
         return .failed("\(Self.accounts(failedCount)) of \(path) failed", output: words)

@@ -54,6 +54,7 @@ extension Server {
             return
         }
         beginNextSigningKey { [self] isMade in
+            if isMade { log(deed("the signing key is replaced", exchange.head)) }
             guard exchange.isAnswerable else { return }
             answer(
                 exchange,

@@ -183,6 +183,9 @@ extension Server {
     }
 
     func respond(_ exchange: HTTPExchange, _ answer: IdentityAnswer) {
+        if let request = accounts.attempts.administratorsRequest(exchange) {
+            noteDeed(request, answer, exchange.head)
+        }
         settle(exchange, answer)
         if let page = answer.page { return respond(exchange, answer, page) }
         var response = RESTAnswer.json(answer.body.value.text, status: answer.status)

@@ -213,9 +213,9 @@ extension Server {
                 return
             }
             trustServiceAccounts()
-            log.notice(
-                "a service account has a new key",
-                metadata: ["name": "\(account.name)", "key": "\(id)"]
+            log(
+                deed("a service account has a new key", exchange.head),
+                ["name": "\(account.name)", "key": "\(id)"]
             )
             answer(exchange, RESTAnswer.secret(file.text))
         }
@@ -248,9 +248,9 @@ extension Server {
             }
             trustServiceAccounts()
             revoke(.serviceAccount(account.email), issuedBefore: end)
-            log.notice(
-                "a service account is revoked",
-                metadata: ["name": "\(name)", "key": "\(key ?? "all")"]
+            log(
+                deed("a service account is revoked", exchange.head),
+                ["name": "\(name)", "key": "\(key ?? "all")"]
             )
             answer(exchange, RESTAnswer.statusOK)
         }
@@ -267,6 +267,8 @@ extension Server {
         body.add("issuer", policy.issuer)
         body.add("audience", policy.audience)
         body.add("signIn", .list(policy.methods.map(\.rawValue).sorted().map { .string($0) }))
+        // Of other providers development believes anything, and production serves none.
+        body.add("providers", policy.isDevelopment ? "any" : "none")
         body.add("signUp", policy.isSignUpOpen ? "open" : "admin")
         body.add("emailGuard", .boolean(policy.guardsEmails))
         body.add("accounts", .integer(Int64(directory.accountCount)))

@@ -14,7 +14,8 @@ final class AttemptDesk {
     private struct Standing {
         /// Keeps the exchange, and with it the meaning of its identifier.
         let exchange: HTTPExchange
-        let isAdministrator: Bool
+        /// The request, when it is an administrator's.
+        let administrators: IdentityRequest?
         let trial: Trial?
     }
 
@@ -28,11 +29,11 @@ final class AttemptDesk {
 
     nonisolated init() {}
 
-    func add(_ exchange: HTTPExchange, isAdministrator: Bool, _ trial: Trial?) {
-        guard isAdministrator || trial != nil else { return }
+    func add(_ exchange: HTTPExchange, administrators request: IdentityRequest?, _ trial: Trial?) {
+        guard request != nil || trial != nil else { return }
         standings[ObjectIdentifier(exchange)] = Standing(
             exchange: exchange,
-            isAdministrator: isAdministrator,
+            administrators: request,
             trial: trial
         )
     }
@@ -43,7 +44,12 @@ final class AttemptDesk {
     }
 
     func isAdministrator(_ exchange: HTTPExchange) -> Bool {
-        standings[ObjectIdentifier(exchange)]?.isAdministrator ?? false
+        administratorsRequest(exchange) != nil
+    }
+
+    /// The request of an exchange, when it is an administrator's.
+    func administratorsRequest(_ exchange: HTTPExchange) -> IdentityRequest? {
+        standings[ObjectIdentifier(exchange)]?.administrators
     }
 }
 
@@ -57,15 +63,15 @@ extension Server {
         guard configuration.mode == .production, !request.isAdmin,
             let attempt = Attempt(request, from: clientNetwork(of: exchange.head))
         else {
-            attempts.add(exchange, isAdministrator: request.isAdmin, nil)
+            attempts.add(exchange, administrators: request.isAdmin ? request : nil, nil)
             return
         }
         if attempt.kind == .token {
-            attempts.add(exchange, isAdministrator: false, .judgedFirst(attempt))
+            attempts.add(exchange, administrators: nil, .judgedFirst(attempt))
             return
         }
         switch attempts.limiter.begin(attempt, now: attemptTime) {
-        case .begun(let begun): attempts.add(exchange, isAdministrator: false, .begun(begun))
+        case .begun(let begun): attempts.add(exchange, administrators: nil, .begun(begun))
         case .wait(let milliseconds): throw .tooManyAttempts(milliseconds: milliseconds)
         }
     }

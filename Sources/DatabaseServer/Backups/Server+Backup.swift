@@ -1,5 +1,6 @@
 import DatabaseCore
 import Logging
+import Synchronization
 import Transport
 import WriteAheadLog
 
@@ -29,7 +30,7 @@ extension Server {
     }
 
     /// Sends the archive, once every commit in it is durable.
-    func streamBackup(to exchange: HTTPExchange) {
+    func streamBackup(to exchange: HTTPExchange, token: String?) {
         guard let slot = takeArchiveSlot() else {
             answer(exchange, RESTAnswer.error(503, "Too many backups are under way."))
             return
@@ -43,7 +44,7 @@ extension Server {
                 try ArchivePieces(snapshots, at: position, time: now, id: id)
             }
             EventLoop.shared.enqueue { [self] in
-                streamBackup(pieces, to: exchange, slot)
+                streamBackup(pieces, to: exchange, slot, token)
             }
         }
     }
@@ -51,19 +52,20 @@ extension Server {
     private func streamBackup(
         _ pieces: Result<ArchivePieces, LogError>,
         to exchange: HTTPExchange,
-        _ slot: ArchiveSlot
+        _ slot: ArchiveSlot,
+        _ token: String?
     ) {
         guard exchange.isAnswerable else { return }
         switch pieces {
         case .failure(let error): answer(exchange, RESTAnswer.error(500, "No backup: \(error)"))
         case .success(let pieces):
-            let stream = BackupStream(pieces, workers.archives, exchange, slot)
+            let line = BackupLine(deed("a backup is sent", exchange.head, token: token), log)
+            let stream = BackupStream(pieces, workers.archives, exchange, slot, line)
             let headers = [
                 (name: "Content-Type", value: "application/octet-stream"),
                 (name: "Content-Disposition", value: "attachment; filename=\"hearth.backup\""),
                 (name: "Cache-Control", value: "no-store"),
             ]
-            log.info("a backup begins", metadata: ["peer": "\(clientAddress(of: exchange.head))"])
             exchange.respondStream(
                 status: 200,
                 headers: headers + crossOriginHeaders(exchange.head),
@@ -73,11 +75,35 @@ extension Server {
     }
 }
 
+/// The line of the log about a backup: written when nobody holds it any more, whether or not all of it has left.
+final class BackupLine: Sendable {
+    private let deed: AdministratorLog.Deed
+    private let log: Logger
+    /// Bytes that have left, and whether they are all.
+    private let sent = Mutex((byteCount: 0, isWhole: false))
+
+    init(_ deed: AdministratorLog.Deed, _ log: Logger) {
+        self.deed = deed
+        self.log = log
+    }
+
+    func add(_ byteCount: Int) { sent.withLock { $0.byteCount += byteCount } }
+
+    func end() { sent.withLock { $0.isWhole = true } }
+
+    deinit {
+        let (byteCount, isWhole) = sent.withLock { $0 }
+        let what = isWhole ? deed.what : "a backup is cut off: its reader has left"
+        log.notice("\(what)", metadata: deed.metadata.merging(["bytes": "\(byteCount)"]) { $1 })
+    }
+}
+
 /// The pieces of an archive on their way to a socket: a worker makes them, two at most wait.
 @LoopActor
 final class BackupStream {
     private let worker: Worker
     private let slot: ArchiveSlot
+    private let line: BackupLine
     private weak var exchange: HTTPExchange?
     /// nil while a worker has them, and when all are made.
     private var pieces: ArchivePieces?
@@ -90,7 +116,14 @@ final class BackupStream {
     private nonisolated static let pieceByteCount = 256 * 1024
     private static let madeLimit = 2
 
-    init(_ pieces: ArchivePieces, _ worker: Worker, _ exchange: HTTPExchange, _ slot: ArchiveSlot) {
+    init(
+        _ pieces: ArchivePieces,
+        _ worker: Worker,
+        _ exchange: HTTPExchange,
+        _ slot: ArchiveSlot,
+        _ line: BackupLine
+    ) {
+        self.line = line
         self.pieces = pieces
         self.worker = worker
         self.exchange = exchange
@@ -100,8 +133,14 @@ final class BackupStream {
     func next() -> StreamStep<[UInt8]> {
         let piece = made.popFirst()
         make()
-        if let piece { return .next(piece) }
-        if pieces == nil, !isMaking { return .end }
+        if let piece {
+            line.add(piece.count)
+            return .next(piece)
+        }
+        if pieces == nil, !isMaking {
+            line.end()
+            return .end
+        }
         isAwaited = true
         return .wait
     }

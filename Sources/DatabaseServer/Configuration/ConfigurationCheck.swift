@@ -5,6 +5,7 @@ import SecurityRules
 import Tokens
 import Transport
 import Webhooks
+import WriteAheadLog
 
 /// Everything that can be said of a configuration without starting a server or changing a file.
 package struct ConfigurationCheck: Sendable {
@@ -20,8 +21,6 @@ package struct ConfigurationCheck: Sendable {
 
     /// Days before a certificate's end from which on it is warned of.
     private static let certificateWarningDays: Int64 = 21
-    /// Free bytes of the data folder's disk below which it is warned of.
-    private static let leastFreeByteCount: UInt64 = 1 << 30
 
     /// Looks at all files that the configuration names.
     package init(_ configuration: Configuration) {
@@ -94,10 +93,7 @@ package struct ConfigurationCheck: Sendable {
             return
         }
         let found = rules.lint()
-        facts.append(
-            "\(path): rules load"
-                + (found.isEmpty ? "" : ", with \(found.count) warnings of hearth rules check")
-        )
+        facts.append("\(path): rules load")
         // They are in the data folder, which a check does not open.
         if case .folder(let folder) = configuration.storage,
             FolderLook(folder).presence == .folder
@@ -107,8 +103,16 @@ package struct ConfigurationCheck: Sendable {
                     + "'hearth rules history' tell which have some, 'hearth rules detach' goes back to the file"
             )
         }
+        let open = found.filter { $0.code == .openRoot }
+        if found.count > open.count {
+            let count = found.count - open.count
+            warnings.append(
+                "\(path): \(count == 1 ? "1 rule means" : "\(count) rules mean") more than they seem to; "
+                    + "'hearth rules check \(path)' says which"
+            )
+        }
         guard configuration.mode == .production else { return }
-        for lint in found where lint.code == .openRoot {
+        for lint in open {
             warnings.append("\(path):\(lint.line):\(lint.column): \(lint.message)")
         }
     }
@@ -237,10 +241,15 @@ package struct ConfigurationCheck: Sendable {
         case .folder: lookInside(path, look)
         }
         let free = look.freeByteCount
-        facts.append("\(path): \(free >> 20) MiB are free")
-        if free < Self.leastFreeByteCount {
+        let reserve = LogOptions(diskByteCount: look.diskByteCount).reserveByteCount
+        facts.append(
+            "\(path): \(free >> 20) MiB are free; writes are refused below \(reserve >> 20) MiB"
+        )
+        // Time is left to do something about it.
+        let least = look.diskByteCount > 0 ? min(1 << 30, look.diskByteCount / 4) : 1 << 30
+        if free < least {
             warnings.append(
-                "\(path): less than \(Self.leastFreeByteCount >> 20) MiB are free; a full disk refuses writes"
+                "\(path): less than \(least >> 20) MiB are free; writes are refused below \(reserve >> 20) MiB"
             )
         }
     }

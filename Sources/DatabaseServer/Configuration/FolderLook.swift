@@ -25,6 +25,8 @@ struct FolderLook: Equatable {
     var lock = Lock.free
     /// Bytes that are free for this user on its file system.
     var freeByteCount: UInt64 = 0
+    /// Bytes of its file system; 0 when that is not known.
+    var diskByteCount: UInt64 = 0
 
     /// Looks at the folder at `path`.
     init(_ path: String) {
@@ -33,7 +35,7 @@ struct FolderLook: Equatable {
             let above = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
             let parent = above.isEmpty ? "/" : above
             presence = .missing(canBeMade: access(parent, W_OK | X_OK) == 0)
-            freeByteCount = Self.freeByteCount(parent)
+            (freeByteCount, diskByteCount) = Self.room(parent)
             return
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -43,14 +45,15 @@ struct FolderLook: Equatable {
         presence = .folder
         permissions = status.st_mode & 0o777
         isWritable = access(path, R_OK | W_OK | X_OK) == 0
-        freeByteCount = Self.freeByteCount(path)
+        (freeByteCount, diskByteCount) = Self.room(path)
         lock = Self.lock("\(path)/LOCK")
     }
 
-    private static func freeByteCount(_ path: String) -> UInt64 {
+    private static func room(_ path: String) -> (free: UInt64, total: UInt64) {
         var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return 0 }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        guard statvfs(path, &status) == 0 else { return (0, 0) }
+        let block = UInt64(status.f_frsize)
+        return (UInt64(status.f_bavail) * block, UInt64(status.f_blocks) * block)
     }
 
     /// Whether somebody holds the lock file: it is looked up among the locks of the system, since trying the lock would

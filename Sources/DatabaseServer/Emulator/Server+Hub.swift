@@ -62,6 +62,10 @@ extension Server {
         let isTaken = export(to: folder) { [self] outcome in
             switch outcome {
             case .success:
+                log(
+                    deed("exported", exchange.head),
+                    ["folder": "\(folder)", "databases": "\(engine.shownSnapshots().count)"]
+                )
                 answer(exchange, RESTAnswer.json(Array("{\"message\":\"OK\"}".utf8)))
             case .failure(let error):
                 answer(exchange, RESTAnswer.error(500, "The export failed: \(error)"))

@@ -50,7 +50,8 @@ struct RefusalLog {
         return metadata
     }
 
-    private static func shown(_ text: String) -> String {
+    /// A path or uid, cut at `shownScalarCount`.
+    static func shown(_ text: String) -> String {
         let scalars = text.unicodeScalars
         if scalars.count <= shownScalarCount { return text }
         return String(String.UnicodeScalarView(scalars.prefix(shownScalarCount))) + "..."

@@ -21,6 +21,8 @@ final class PendingExchange {
     var rulesFallback: RulesFallback?
     /// What of the rules' decisions is asked for.
     var inspection: InspectionRequest?
+    /// The database, when an administrator asks.
+    var administered: DatabaseID?
     /// Why the rules refuse it, where that is told.
     var explanation: String?
     /// The identifier of a ruleset that is stored.
@@ -76,6 +78,8 @@ extension Server {
         var status = 200
         /// Bytes above which the answer is refused. What is done is told, however long that is.
         var byteLimit = Int.max
+        /// Whether it was asked for, and is not what a write has written.
+        var isRead = false
     }
 
     /// An answer that is too large to be written at once.
@@ -84,6 +88,7 @@ extension Server {
         var tag: EntityTag?
         var status = 200
         var byteLimit = Int.max
+        var isRead = false
 
         init(_ text: AnswerText, tag: EntityTag?) {
             self.text = text
@@ -94,6 +99,7 @@ extension Server {
             self.init(text, tag: value.tag)
             status = value.status
             byteLimit = value.byteLimit
+            isRead = value.isRead
         }
     }
 
@@ -115,6 +121,7 @@ extension Server {
         }
         forgetStream(of: pending.exchange)
         let parameters = pending.parameters
+        noteDeed(response, pending)
         switch response {
         case .value(let node, let tag):
             if let tag, pending.conditions.known.contains(tag) {
@@ -123,7 +130,7 @@ extension Server {
                 return
             }
             let byteLimit = configuration.limits.responseByteCount
-            finish(pending, Value(node: node, tag: tag, byteLimit: byteLimit))
+            finish(pending, Value(node: node, tag: tag, byteLimit: byteLimit, isRead: true))
         case .written(let node, let tag):
             finish(pending, Value(node: node, tag: tag))
         case .mismatch(let node, let tag):
@@ -138,7 +145,7 @@ extension Server {
             }
         case .pushed(let key, let tag):
             finish(pending, RESTAnswer.pushed(key, parameters), tag)
-        case .mayBackUp: streamBackup(to: pending.exchange)
+        case .mayBackUp: streamBackup(to: pending.exchange, token: parameters.token)
         case .mayProfile(let term): beginProfile(pending.exchange, until: term)
         case .mayInspect: answerInspection(pending)
         case .coverage(let coverage): answer(pending, coverage)
@@ -198,6 +205,7 @@ extension Server {
         }
         var answer = RESTAnswer.value(node, parameters)
         if answer.body.count > value.byteLimit { answer = RESTAnswer.tooLarge }
+        if answer.status == 200, value.isRead { noteExport(pending, answer.body.count) }
         if answer.status == 200 { answer.status = value.status }
         finish(pending, answer, value.tag)
     }
@@ -225,6 +233,7 @@ extension Server {
     private func stream(_ answer: LargeAnswer, _ byteCount: Int, to pending: PendingExchange) {
         pending.cancelTimer()
         guard pending.exchange.isAnswerable else { return }
+        if answer.isRead { noteExport(pending, byteCount) }
         let callback = pending.parameters.callback
         let head = pending.exchange.head
         if callback == nil, isCompressible(head, answer.status), ContentCoding.allowsGzip(head) {
@@ -319,8 +328,11 @@ extension Server {
 
     private func answerReadiness(_ exchange: HTTPExchange) {
         if isReady, !isStopping {
-            let failed = failedCheckpoint == nil ? "" : "warning: the last checkpoint failed\n"
-            answer(exchange, RESTAnswer.text(200, "ready\n" + failed))
+            // Reads go on, and so do removals, which make room: whoever asks whether to send requests is told yes.
+            var text = "ready\n"
+            if let writeRefusal { text += "warning: \(writeRefusal)\n" }
+            if failedCheckpoint != nil { text += "warning: the last checkpoint failed\n" }
+            answer(exchange, RESTAnswer.text(200, text))
         } else {
             answer(exchange, RESTAnswer.text(503, isStopping ? "stopping\n" : "starting\n"))
         }

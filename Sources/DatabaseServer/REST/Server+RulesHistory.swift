@@ -61,15 +61,7 @@ extension Server {
     /// Who makes the change of a request, if it turns out that they may: who the request names, else whom its
     /// credential is of.
     func rulesAuthor(of parameters: RESTParameters) -> String {
-        if let author = parameters.author { return author }
-        guard let token = parameters.token else { return CredentialCheck.ownerLiteral }
-        if token == CredentialCheck.ownerLiteral { return token }
-        guard let subject = ClaimedSubject.read(token) else { return RulesAuthor.admin }
-        do throws(BadRequest) {
-            return try RulesAuthor.read(subject)
-        } catch {
-            return RulesAuthor.admin
-        }
+        parameters.author ?? administrator(parameters.token)
     }
 }
 

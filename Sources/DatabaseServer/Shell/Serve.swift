@@ -35,6 +35,8 @@ private struct ServerStart {
     private let folder: DataFolder?
     private let engine: DatabaseEngine
     private let writer: LogWriter?
+    /// How the log uses its disk; nil when nothing is kept on one.
+    private let logOptions: LogOptions?
     private let workers = Workers()
     private let checkpointer: Checkpointer?
     private let credentials: CredentialDesk
@@ -55,7 +57,7 @@ private struct ServerStart {
                 log.warning("\(warning)")
             }
         }
-        let policy = try EnginePolicy(configuration, log)
+        var policy = try EnginePolicy(configuration, log)
         imports = try ReadImport.all(configuration)
         switch configuration.storage {
         case .memory:
@@ -63,11 +65,15 @@ private struct ServerStart {
             checkpointer = nil
             engine = DatabaseEngine(policy)
             writer = nil
+            logOptions = nil
             log.warning("nothing is kept on disk (--memory): all data ends with this process")
         case .folder(let path):
             let options = LogOptions(
+                diskByteCount: FolderLook(path).diskByteCount,
                 syncPolicy: configuration.durability == .always ? .always : .onRequest
             )
+            logOptions = options
+            policy.fit(options)
             let folder = try DataFolder.open(FileLogStorage(path: path), options: options)
             self.folder = folder
             var stepCount = 0
@@ -115,6 +121,7 @@ private struct ServerStart {
             log: log,
         )
         box.server = server
+        server.logOptions = logOptions
         let listener = try Listener(transport(), application: server)
         server.listener = listener
         server.notifySocket = notifySocket
@@ -191,6 +198,15 @@ extension AdminSecret {
 }
 
 extension EnginePolicy {
+    /// On a small disk, takes no commit that is larger than the room which the log keeps free, and no more removals
+    /// while the disk is low than a quarter of the segment whose room is taken.
+    fileprivate mutating func fit(_ options: LogOptions) {
+        if options.reserveByteCount < LogOptions().reserveByteCount {
+            commitByteCount = min(commitByteCount, Int(clamping: options.reserveByteCount))
+        }
+        removalByteCount = min(removalByteCount, options.segmentByteCount / 4)
+    }
+
     /// What the configuration means to the engine; reads the rules files.
     fileprivate init(_ configuration: Configuration, _ log: Logger) throws {
         let isDevelopment = configuration.mode == .development

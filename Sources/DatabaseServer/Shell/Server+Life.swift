@@ -15,6 +15,7 @@ extension Server {
         tellServiceStatus()
         logSuppressedRefusals()
         logRefusedConnections()
+        logEndedSeries()
         commits.maintain()
         for change in files.changes() { reload(change) }
         turnSigningKeys()
@@ -71,17 +72,27 @@ extension Server {
         logCondition = condition
         step(.log(condition))
         switch condition {
-        case .diskLow:
-            log.critical(
-                """
-                the disk is nearly full: writes are refused until there is room, but for some that only \
-                remove data; reads go on
-                """
-            )
-        case .diskFull:
-            log.critical("the disk is full: writes are refused until there is room; reads go on")
-        case .behind: log.warning("the disk cannot keep up: writes are refused for now")
+        case .diskLow, .diskFull:
+            log.critical("\(writeRefusal ?? "writes are refused"); reads go on")
+        case .behind: log.warning("\(writeRefusal ?? "writes are refused")")
         case .ready: log.notice("writes are taken again")
+        }
+    }
+
+    /// Why writes are refused now, with the room that the disk must have, for people; nil while they are taken.
+    var writeRefusal: String? {
+        let reserve = (logOptions?.reserveByteCount ?? 0) >> 20
+        let resume = (logOptions?.resumeByteCount ?? 0) >> 20
+        let until = "until \(resume) MiB are free"
+        return switch logCondition {
+        case .ready: nil
+        case .behind: "the disk cannot keep up: writes are refused for now"
+        case .diskLow:
+            """
+            the disk is nearly full, with less than \(reserve) MiB free: writes are refused \(until), \
+            but for some that only remove data
+            """
+        case .diskFull: "the disk is full: writes are refused \(until)"
         }
     }
 
@@ -220,6 +231,7 @@ extension Server {
     }
 
     private func endSessions() {
+        logEndedSeries(isOver: true)
         endProfiles()
         step(.shutDown)
         commits.barrier { _, _ in

@@ -88,12 +88,17 @@ final class Server {
     /// Memory for the effects of the next step.
     private var spareEffects: [Effect] = []
 
+    /// What administrators are in the middle of.
+    var administratorLog = AdministratorLog()
+
     /// Messages and bodies ended for lack of room that the log tells of.
     var loggedOverloads = 0
     /// The same of connections that spoke TLS to the plain port.
     var loggedTLSOnPlainPort = 0
 
     var space = SpaceState.ok
+    /// How the log uses its disk; nil when nothing is kept on one.
+    var logOptions: LogOptions?
     /// When the next checkpoint may be begun only to make room.
     var nextTightCheckpoint = ContinuousClock.now
     var isLogBehind = false
@@ -337,8 +342,15 @@ final class Server {
                 "the rules refused an on-disconnect write; it is dropped",
                 metadata: ["database": "\(database)", "path": "\(path)"]
             )
-        case .rulesReplaced(let database):
-            log.notice("rules in force are new", metadata: ["database": "\(database)"])
+        case .rulesReplaced(let database, let version):
+            var metadata: Logger.Metadata = ["database": "\(database)"]
+            if let version {
+                metadata["by"] = "\(version.author ?? "-")"
+                metadata["version"] = "\(version.number)"
+                metadata["bytes"] = "\(version.byteCount)"
+            }
+            log.notice("rules in force are new", metadata: metadata)
+        case .administered(let request, let database): exchanges[request]?.administered = database
         case .overLimit(let database, let record): logOverLimit(record, of: database)
         }
     }
