@@ -33,7 +33,8 @@ static void free_socket(hearth_client_socket *socket) {
 static void explain(hearth_client_socket *socket, struct lws *wsi, const char *text, size_t length) {
     unsigned status = socket->is_connected ? lws_http_client_http_response(wsi) : 0;
     if (status && status != 101)
-        hearth_client_set_reason(socket, "the server answered %u to the WebSocket handshake", status);
+        hearth_client_set_reason(socket, "the server at %s answered %u to the WebSocket handshake",
+                                 socket->place, status);
     else if (!socket->is_connected)
         hearth_client_set_reason(socket, "no connection to %s: it is refused, or the network does not reach it",
                                  socket->place);
