@@ -37,12 +37,14 @@ struct TwinData: Equatable {
             let isOwn = isTagged || !isSentFiltered || sent?.isAbsent == true
             let isAnswer = sent == nil || !isMerge && place.path == path && isOwn
             let before = self
+            let wasWhole = isComplete && !isFiltered
+            let staysWhole = !isTagged && (sent == nil ? wasWhole : isAnswer)
             self = TwinData(node: node, base: node, isComplete: true, isLive: isAnswer)
             if !isAnswer {
                 sent = before.sent
                 isSentFiltered = before.isSentFiltered
             }
-            if hasTag { narrow(spec) }
+            if hasTag && !staysWhole { narrow(spec) }
             return
         }
         if isMerge && !isComplete && node.isAbsent { return }
@@ -72,19 +74,15 @@ struct TwinData: Equatable {
 
     mutating func send() {
         sent = isComplete ? node : .absent
-        isSentFiltered = isFiltered
+        isSentFiltered = !isComplete || isFiltered
     }
 
     /// The view's own listen is answered.
     mutating func complete(_ spec: QuerySpec) {
-        let answer = PlainOrder.result(sent ?? node, spec)
-        self = TwinData(
-            node: answer,
-            base: answer,
-            isComplete: true,
-            isFiltered: !spec.loadsEverything,
-            isLive: true
-        )
+        let isWhole = sent == nil ? isComplete && !isFiltered : !isSentFiltered
+        let answer = sent ?? node
+        self = TwinData(node: answer, base: answer, isComplete: true, isLive: true)
+        if !isWhole { narrow(spec) }
     }
 
     /// The listen that covers the view is answered.

@@ -6,6 +6,9 @@ import Queries
 /// `node` is what the server said, of a filtered view what its query selects. While not complete,
 /// its children are those that are wholly known, from listens below. `base` is what pending writes
 /// are laid over: the node, and acknowledged writes that no data from the server shows yet.
+///
+/// A server without an index may answer a query with all of the node, and keep all of it up to date,
+/// both without the query's tag. Then the view is not filtered, and the query selects here.
 struct ServerData {
     private(set) var node = Node.absent
     private(set) var base = Node.absent
@@ -20,7 +23,8 @@ struct ServerData {
     /// Whether an acknowledged write covers the path while the node is not complete.
     private(set) var isAssumedWhole = false
     /// What the listen was sent with and was not answered yet: an answer without data means that
-    /// the server has just this, whatever pushes of earlier listens have said since.
+    /// the server has just this, whatever pushes of earlier listens have said since. Nothing that is
+    /// known counts as filtered.
     private var sent: (node: Node, isFiltered: Bool)?
     /// Whether data came that is taken for the answer to what was sent.
     private var isAnswered = false
@@ -55,8 +59,8 @@ struct ServerData {
     /// Applies what the server says of places that concern the node at `path`; returns what it
     /// touched.
     ///
-    /// With `hasTag`, the view has a listen of its own: whatever it is told, the rest is not kept up
-    /// to date.
+    /// With `hasTag`, the view has a listen of its own: what it is told is kept up to date, the rest
+    /// is not.
     mutating func apply(
         _ places: [PlacedNode],
         _ path: Path,
@@ -70,10 +74,11 @@ struct ServerData {
             let isAnswer =
                 isAnswered || !isMerge && place.target.path == path && mayAnswer(isTagged)
             let sent = sent
+            let staysWhole = !isTagged && (sent == nil ? isComplete && !isFiltered : isAnswer)
             self = ServerData(whole, isLive: isAnswer || sent == nil)
             self.sent = sent
             isAnswered = isAnswer && sent != nil
-            if hasTag { narrow(spec) }
+            if hasTag && !staysWhole { narrow(spec) }
             return .everything
         }
         // A merge for an earlier listen here: complete data is on its way.
@@ -132,7 +137,7 @@ struct ServerData {
 
     /// The listen is sent, with the hash of this data.
     mutating func send() {
-        sent = isComplete ? (node, isFiltered) : (.absent, isFiltered)
+        sent = isComplete ? (node, isFiltered) : (.absent, true)
         isAnswered = false
     }
 
@@ -152,13 +157,15 @@ struct ServerData {
     /// The server answered the view's own listen: what it sent is all there is. Returns whether
     /// anything is new.
     mutating func complete(_ spec: QuerySpec) -> Bool {
-        let answer = isAnswered ? node : sent?.node ?? node
+        let isOwn = isAnswered || sent == nil
+        let answer = isOwn ? node : sent?.node ?? node
+        let isWhole = isOwn ? isComplete && !isFiltered : sent?.isFiltered == false
         sent = nil
         isAnswered = false
-        let isSame = isFiltered != spec.loadsEverything && answer.isIdentical(to: node)
+        let isSame = isFiltered != (isWhole || spec.loadsEverything) && answer.isIdentical(to: node)
         if isComplete && isLive && isSame && base.isIdentical(to: node) { return false }
         self = ServerData(answer, isLive: true)
-        narrow(spec)
+        if !isWhole { narrow(spec) }
         return true
     }
 

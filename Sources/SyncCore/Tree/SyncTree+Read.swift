@@ -13,8 +13,7 @@ extension SyncTree {
         let view = isDefault ? point?.defaultView : point?.view(target)
         view?.data.send()
         guard let view, view.data.isComplete else { return ListenHash("") }
-        let node = view.data.node
-        return ListenHash((view.data.isFiltered ? node : target.query.selected(of: node)).hash())
+        return ListenHash(view.data.node.hash())
     }
 
     /// What is shown at a path, if all of it is known.
