@@ -30,7 +30,7 @@ func tests(
 
 let package = Package(
     name: "hearth",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .executable(name: "hearth", targets: ["hearth"]),
         .library(name: "HearthCore", targets: ["HearthCore"]),
@@ -177,32 +177,33 @@ let package = Package(
             dependencies: ["JSONTree", "Queries", "WireProtocol"],
             swiftSettings: pure,
         ),
+        .target(name: "Locks", swiftSettings: strict),
         .target(
             name: "DiskCache",
-            dependencies: ["JSONTree", "Queries", "WireProtocol", "SyncCore", "CSQLite"],
+            dependencies: ["JSONTree", "Queries", "WireProtocol", "SyncCore", "Locks", "CSQLite"],
             swiftSettings: strict,
         ),
         .target(name: "CClientTransport", dependencies: ["CLibwebsockets"]),
         .target(
             name: "ClientTransport",
             dependencies: [
-                .target(name: "CClientTransport", condition: .when(platforms: [.linux]))
+                "Locks", .target(name: "CClientTransport", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict,
         ),
-        .target(name: "HearthCore", swiftSettings: strict),
+        .target(name: "HearthCore", dependencies: ["Locks"], swiftSettings: strict),
         .target(
             name: "HearthDatabase",
             dependencies: [
                 "JSONTree", "Queries", "WireProtocol", "SyncCore", "DiskCache", "ClientTransport",
-                "HearthCore",
+                "HearthCore", "Locks",
             ],
             swiftSettings: strict,
         ),
         .target(
             name: "HearthAuth",
             dependencies: [
-                "HearthCore",
+                "HearthCore", "Locks",
                 .target(name: "HTTPClient", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict,
@@ -212,7 +213,7 @@ let package = Package(
         .target(name: "Records", dependencies: ["HearthDatabase"], swiftSettings: strict),
         .target(
             name: "SocialGraph",
-            dependencies: ["Records", "HearthDatabase"],
+            dependencies: ["Records", "HearthDatabase", "Locks"],
             swiftSettings: strict,
         ),
         .target(
@@ -223,14 +224,14 @@ let package = Package(
         .target(
             name: "Chat",
             dependencies: [
-                "SocialGraph", "Records", "HearthDatabase",
+                "SocialGraph", "Records", "HearthDatabase", "Locks",
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict,
         ),
         .target(
             name: "Timeline",
-            dependencies: ["SocialGraph", "Records", "HearthDatabase"],
+            dependencies: ["SocialGraph", "Records", "HearthDatabase", "Locks"],
             swiftSettings: strict,
         ),
         .target(
@@ -384,6 +385,7 @@ let package = Package(
         tests(of: "AccountCommands", "DataCommands", "Files", "JSONTree"),
         tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
         tests(of: "SyncCore", "JSONTree", "Queries", "WireProtocol", exclude: ["Scenarios"]),
+        tests(of: "Locks"),
         tests(of: "DiskCache", "JSONTree", "Queries", "WireProtocol", "SyncCore"),
         tests(of: "ClientTransport"),
         tests(

@@ -1,5 +1,5 @@
 #if canImport(CClientTransport)
-    import Synchronization
+    import Locks
 
     /// WebSockets over libwebsockets, on one thread of their own.
     ///

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
     import Foundation
     import Security
-    import Synchronization
+    import Locks
 
     /// WebSockets over the system's `URLSession`, where libwebsockets is not at hand.
     ///

@@ -1,7 +1,7 @@
 import Foundation
 import JSONTree
 package import SyncCore
-import Synchronization
+import Locks
 import WireProtocol
 
 /// What a client has of the server's data and has not yet told it, in a SQLite file.
@@ -12,7 +12,7 @@ import WireProtocol
 /// pending writes never are. The same happens to changes that cannot be written; the next
 /// change tries again.
 package final class DiskCache: Sendable {
-    private struct Waiting: ~Copyable {
+    private struct Waiting {
         var changes: [StoreChange] = []
         var byteCount = 0
         /// Listens whose data was given up: changes of it mean nothing until it is saved as a whole.

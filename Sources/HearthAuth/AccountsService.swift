@@ -1,6 +1,6 @@
 import Foundation
 import HearthCore
-import Synchronization
+import Locks
 
 /// The server's requests about accounts.
 final class AccountsService: Sendable {

@@ -1,7 +1,7 @@
 import Dispatch
 public import Foundation
 import HearthCore
-import Synchronization
+import Locks
 
 /// Names a listener, to remove it.
 ///

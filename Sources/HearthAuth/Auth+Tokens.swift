@@ -1,6 +1,6 @@
 import Dispatch
 import HearthCore
-import Synchronization
+import Locks
 
 /// What an app's database asks for tokens.
 ///

@@ -1,7 +1,7 @@
 public import Dispatch
 import Foundation
 public import HearthCore
-import Synchronization
+import Locks
 
 /// The accounts of an app's server: who is signed in, and how somebody signs up, in and out.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// Runs operations one after the other, in the order they were asked for.
 final class Turns: Sendable {

@@ -1,6 +1,6 @@
 public import Foundation
 import HearthCore
-import Synchronization
+import Locks
 
 /// Somebody who is or was signed in.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locks
 
 /// Who is signed in to an app, whichever source says so and whenever that one came.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locks
 
 /// One program's use of one server: the options that its database and its accounts share.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locks
 
 /// How much the SDK tells about what it does.
 public enum HearthLoggerLevel: Int, Sendable, Comparable {

@@ -4,7 +4,7 @@ import ClientTransport
 public import HearthCore
 import JSONTree
 import SyncCore
-import Synchronization
+import Locks
 
 /// One database, of which an app has one object.
 ///

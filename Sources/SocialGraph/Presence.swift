@@ -1,7 +1,7 @@
 import Foundation
 public import HearthDatabase
 import Records
-import Synchronization
+import Locks
 
 /// The user's being there, until `disappear`.
 ///

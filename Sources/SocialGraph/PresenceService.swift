@@ -1,7 +1,7 @@
 public import Foundation
 public import HearthDatabase
 public import Records
-import Synchronization
+import Locks
 
 /// Whether a person is there.
 public enum PresenceState: Hashable, Sendable {

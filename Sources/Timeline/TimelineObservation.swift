@@ -1,6 +1,6 @@
 import HearthDatabase
 import Records
-import Synchronization
+import Locks
 
 /// An observer of a timeline that is at work.
 public final class TimelineObservation: Sendable {

@@ -34,34 +34,32 @@ private let arrows: [String: Set<String>] = [
         "DatabaseCore", "WriteAheadLog", "StateRecovery", "Synchronization", "SyncCore",
     ],
     "SyncCore": ["JSONTree", "Queries", "WireProtocol"],
+    "Locks": ["Glibc", "Darwin", "Synchronization"],
     "DiskCache": [
-        "JSONTree", "WireProtocol", "SyncCore", "CSQLite", "Foundation", "Synchronization",
+        "JSONTree", "WireProtocol", "SyncCore", "CSQLite", "Foundation", "Locks",
     ],
     "ClientTransport": [
-        "CClientTransport", "Glibc", "Synchronization", "Dispatch", "Foundation", "Security",
+        "CClientTransport", "Glibc", "Locks", "Dispatch", "Foundation", "Security",
     ],
-    "HearthCore": ["Foundation", "Dispatch", "Synchronization"],
+    "HearthCore": ["Foundation", "Dispatch", "Locks"],
     "HearthDatabase": [
         "JSONTree", "Queries", "WireProtocol", "SyncCore", "DiskCache", "ClientTransport",
-        "HearthCore", "Foundation", "Dispatch", "Synchronization",
+        "HearthCore", "Foundation", "Dispatch", "Locks",
     ],
     "HearthAuth": [
-        "HearthCore", "HTTPClient", "Foundation", "FoundationNetworking", "Dispatch",
-        "Synchronization",
+        "HearthCore", "HTTPClient", "Foundation", "FoundationNetworking", "Dispatch", "Locks",
     ],
     "Records": ["HearthDatabase", "Foundation"],
-    "SocialGraph": ["Records", "HearthDatabase", "Foundation", "Dispatch", "Synchronization"],
-    "Photos": ["CPNG", "Foundation", "Glibc", "Synchronization"],
+    "SocialGraph": ["Records", "HearthDatabase", "Foundation", "Dispatch", "Locks"],
+    "Photos": ["CPNG", "Foundation", "Glibc"],
     "Chat": [
         "SocialGraph", "Records", "HearthDatabase", "COpenSSL", "CommonCrypto", "Foundation",
-        "Dispatch", "Synchronization",
+        "Dispatch", "Locks",
     ],
     "Timeline": [
-        "SocialGraph", "Records", "HearthDatabase", "Foundation", "Dispatch", "Synchronization",
+        "SocialGraph", "Records", "HearthDatabase", "Foundation", "Dispatch", "Locks",
     ],
-    "Party": [
-        "Records", "HearthDatabase", "Photos", "Foundation", "Dispatch", "Synchronization",
-    ],
+    "Party": ["Records", "HearthDatabase", "Photos", "Foundation", "Dispatch"],
     "Webhooks": ["Files", "HTTPClient", "Tokens"],
     "PushWorker": [
         "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks", "Foundation", "Dispatch",

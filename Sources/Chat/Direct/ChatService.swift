@@ -1,6 +1,6 @@
 public import HearthDatabase
 internal import Foundation
-internal import Synchronization
+internal import Locks
 
 /// Direct chats, as the signed-in user `me`.
 ///

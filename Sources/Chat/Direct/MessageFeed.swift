@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HearthDatabase
 internal import Records
-internal import Synchronization
+internal import Locks
 
 /// What an observer of a direct chat is told.
 public enum MessageEvent: Equatable, Sendable {

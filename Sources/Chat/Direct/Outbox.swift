@@ -1,6 +1,6 @@
 internal import Foundation
 internal import HearthDatabase
-internal import Synchronization
+internal import Locks
 
 /// Sends messages in the order in which they were written, and keeps what was refused.
 ///

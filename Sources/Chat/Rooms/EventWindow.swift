@@ -1,7 +1,7 @@
 import Foundation
 import HearthDatabase
 import Records
-import Synchronization
+import Locks
 
 /// What became of the newest events of a room.
 public enum EventChange: Equatable, Sendable {

@@ -1,5 +1,5 @@
 import HearthDatabase
-import Synchronization
+import Locks
 
 /// The rooms in which one user is shown as typing, each for as long as it was said, connection after connection.
 ///

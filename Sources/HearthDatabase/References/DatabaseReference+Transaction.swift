@@ -2,7 +2,7 @@ import Foundation
 import JSONTree
 import Queries
 import SyncCore
-import Synchronization
+import Locks
 
 extension DatabaseReference {
     /// Changes what is at this place by a function of what is there.

@@ -1,7 +1,7 @@
 import Dispatch
 import HearthCore
 import JSONTree
-import Synchronization
+import Locks
 
 /// How a database is set up: what can be changed until it is first used.
 final class DatabaseSetup: Sendable {

@@ -1,5 +1,5 @@
 import SyncCore
-import Synchronization
+import Locks
 
 /// Keeps who is signed in apart as long as the client is being made.
 ///

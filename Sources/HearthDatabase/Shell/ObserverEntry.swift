@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 import SyncCore
 
 /// An observer as the shell knows it.
@@ -19,9 +19,9 @@ final class ObserverEntry: Sendable {
     let isOnce: Bool
     let route: Route
     private let tell: @Sendable (Result<ObservedEvent, DatabaseError>) -> Void
-    private let isRemoved = Atomic(false)
+    private let isRemoved = Mutex(false)
 
-    private static let count = Atomic<UInt64>(0)
+    private static let count = Mutex<UInt64>(0)
 
     init(
         _ place: QueryPlace,
@@ -30,7 +30,7 @@ final class ObserverEntry: Sendable {
         route: Route = .callbackQueue,
         tell: @escaping @Sendable (Result<ObservedEvent, DatabaseError>) -> Void,
     ) {
-        id = ObserverID(Self.count.add(1, ordering: .relaxed).newValue)
+        id = ObserverID(Self.count.next())
         self.place = place
         self.kinds = kinds
         self.isOnce = isOnce
@@ -39,11 +39,11 @@ final class ObserverEntry: Sendable {
     }
 
     /// Tells nothing more, even of what is on its way.
-    func remove() { isRemoved.store(true, ordering: .releasing) }
+    func remove() { isRemoved.withLock { $0 = true } }
 
     /// Tells it, unless it was removed meanwhile.
     func deliver(_ event: Result<ObservedEvent, DatabaseError>) {
-        if !isRemoved.load(ordering: .acquiring) { tell(event) }
+        if !isRemoved.withLock({ $0 }) { tell(event) }
     }
 
     /// Whether `removeObserver` of this place means it: the same query, or a plain reference to its path.

@@ -4,7 +4,7 @@ import Foundation
 import HearthCore
 import JSONTree
 import SyncCore
-import Synchronization
+import Locks
 
 /// What happens on the queue: steps of the client, and what they ask for.
 extension SyncQueue {
@@ -81,7 +81,7 @@ extension SyncQueue {
             route: .direct,
         ) { [weak self] event in
             guard case .success(.value(let node)) = event else { return }
-            self?.serverTimeOffset.store(Int64(node.number ?? 0), ordering: .relaxed)
+            self?.serverTimeOffset.withLock { $0 = Int64(node.number ?? 0) }
         }
         observers.withLock { $0.insert(entry) }
         return .observe(Observer(id: entry.id, target: entry.place.target, kinds: .value))

@@ -5,7 +5,7 @@ import HearthCore
 import JSONTree
 import Queries
 import SyncCore
-import Synchronization
+import Locks
 
 /// The serial queue that owns the client of one database: calls go in, effects are performed.
 ///
@@ -21,8 +21,8 @@ final class SyncQueue: @unchecked Sendable {
     let observers = Mutex(ObserverTable())
     private let pushIDs: Mutex<PushIDGenerator>
     /// Milliseconds that the server's clock is ahead.
-    let serverTimeOffset = Atomic<Int64>(0)
-    private let callCount = Atomic<UInt64>(0)
+    let serverTimeOffset = Mutex<Int64>(0)
+    private let callCount = Mutex<UInt64>(0)
     let state = State()
 
     /// What belongs to the queue.
@@ -69,7 +69,7 @@ final class SyncQueue: @unchecked Sendable {
 
     /// A key that sorts behind all that were made before.
     func nextPushID() -> Key {
-        let offset = serverTimeOffset.load(ordering: .relaxed)
+        let offset = serverTimeOffset.withLock { $0 }
         let now = Timestamp(milliseconds: Self.now.milliseconds + offset)
         return pushIDs.withLock { $0.next(now: now) }
     }
@@ -85,7 +85,7 @@ extension SyncQueue {
 
     /// Asks for something and tells its outcome exactly once.
     func call(_ pending: PendingCall, _ make: @escaping @Sendable (CallID) -> Call) {
-        let id = CallID(callCount.add(1, ordering: .relaxed).newValue)
+        let id = CallID(callCount.next())
         queue.async {
             if self.state.isClosed {
                 self.deliver(pending.route) { pending.finish(.failure(.closed)) }

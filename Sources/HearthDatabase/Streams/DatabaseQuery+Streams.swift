@@ -1,6 +1,6 @@
 import JSONTree
 import SyncCore
-import Synchronization
+import Locks
 
 /// One child that came, went, changed or moved.
 public struct ChildEvent: Sendable {
