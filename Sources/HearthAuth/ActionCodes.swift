@@ -47,15 +47,46 @@ public final class ActionCodeSettings {
     public var url: URL?
     /// Whether the app takes the code itself; links to sign in want true.
     public var handleCodeInApp = false
+    /// The app for iOS that opens the link. A Hearth server has no use for it.
+    public var iOSBundleID: String?
+    /// The app for Android that opens the link. A Hearth server has no use for it.
+    public private(set) var androidPackageName: String?
+    /// Whether the app for Android is to be installed when it is not there.
+    public private(set) var androidInstallIfNotAvailable = false
+    /// The least version of the app for Android.
+    public private(set) var androidMinimumVersion: String?
+    /// The host of the link; one that the server does not have for links is refused.
+    public var linkDomain: String?
 
     /// Settings with no place to go on to.
     public init() {}
+
+    /// Names the app for iOS that opens the link.
+    public func setIOSBundleID(_ iOSBundleID: String) { self.iOSBundleID = iOSBundleID }
+
+    /// Names the app for Android that opens the link.
+    public func setAndroidPackageName(
+        _ androidPackageName: String,
+        installIfNotAvailable: Bool,
+        minimumVersion: String?,
+    ) {
+        self.androidPackageName = androidPackageName
+        androidInstallIfNotAvailable = installIfNotAvailable
+        androidMinimumVersion = minimumVersion
+    }
 
     /// As members of a request.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if let url { members["continueUrl"] = .text(url.absoluteString) }
         if handleCodeInApp { members["canHandleCodeInApp"] = .bool(true) }
+        if let iOSBundleID { members["iOSBundleId"] = .text(iOSBundleID) }
+        if let androidPackageName { members["androidPackageName"] = .text(androidPackageName) }
+        if androidInstallIfNotAvailable { members["androidInstallApp"] = .bool(true) }
+        if let androidMinimumVersion {
+            members["androidMinimumVersion"] = .text(androidMinimumVersion)
+        }
+        if let linkDomain { members["linkDomain"] = .text(linkDomain) }
         return members
     }
 }

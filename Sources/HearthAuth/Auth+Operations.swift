@@ -1,4 +1,4 @@
-import Dispatch
+import HearthCore
 
 extension Auth {
     /// An operation of the app's, as the asynchronous forms run it.
@@ -63,7 +63,7 @@ extension Auth {
         to callback: Callback<Result<Value, AuthError>>?,
     ) {
         guard let callback else { return }
-        callbackQueue.async { callback.call(result) }
+        CallbackWatch.call(on: callbackQueue) { callback.call(result) }
     }
 
     private static func outcome<Value: Sendable>(

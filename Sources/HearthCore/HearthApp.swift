@@ -124,6 +124,18 @@ public final class HearthApp: Sendable {
         }
     }
 
+    /// The app of objects that were made from nothing, such as `DatabaseReference()`: it has no name that can be asked for,
+    /// connects nowhere and keeps nothing.
+    package static let unconfigured: HearthApp = {
+        var options = HearthOptions(databaseURL: AppSettings.defaultURL)
+        options.persistsUser = false
+        do {
+            return try HearthApp(name: "[NONE]", options: options)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }()
+
     // MARK: - Ending
 
     /// Ends the app: its connections are closed, its name is free again. Data on disk stays.

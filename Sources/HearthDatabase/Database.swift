@@ -39,14 +39,10 @@ public final class Database: NSObject, Sendable {
         case .failure(let error):
             address = DatabaseAddress(host: "localhost", isSecure: false, name: "default")
             fault = error
-            HearthConfiguration.shared.log(
-                .error,
-                "a database cannot be used: \(error.localizedDescription)"
-            )
         }
         let setup = DatabaseSetup(
             address,
-            agent: "sdk.swift.\(Self.version.replacing(".", with: "-"))",
+            agent: "sdk.swift.\(SDKVersion.text.replacing(".", with: "-"))",
             userAgent: settings.agent,
             authorityFile: settings.authorityFile,
             folder: settings.folder,
@@ -58,8 +54,6 @@ public final class Database: NSObject, Sendable {
         )
         super.init()
     }
-
-    private static let version = "1.0.0"
 
     /// The address that an app's options, or a text, name.
     static func place(
@@ -93,6 +87,12 @@ public final class Database: NSObject, Sendable {
             }
         let (database, isNew) = app.service(key) { Database(app: app, at: place) }
         guard isNew else { return database }
+        if let fault = database.fault {
+            HearthConfiguration.shared.log(
+                .error,
+                "a database cannot be used: \(fault.localizedDescription)"
+            )
+        }
         let id = ObjectIdentifier(database)
         open.withLock { $0[id] = database }
         app.onDelete {
@@ -101,6 +101,14 @@ public final class Database: NSObject, Sendable {
         }
         return database
     }
+
+    /// The owner of references that were made from nothing; nothing is ever asked of it.
+    static let nowhere = Database(app: .unconfigured, at: .failure(fromNothing))
+
+    /// What is wrong with such references.
+    static let fromNothing = DatabaseError.invalidQuery(
+        why: "it was made from nothing: ask a Database for a reference"
+    )
 
     /// Where it is.
     var address: DatabaseAddress { sync.setup.choice.address }
@@ -132,7 +140,7 @@ extension Database {
     public var app: HearthApp? { owner }
 
     /// The version of this SDK.
-    public static func sdkVersion() -> String { version }
+    public static func sdkVersion() -> String { SDKVersion.text }
 
     /// Whether the SDK tells what goes on, beside what is wrong.
     public static func setLoggingEnabled(_ enabled: Bool) {

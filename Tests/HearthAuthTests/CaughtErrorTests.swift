@@ -13,10 +13,13 @@ struct CaughtErrorTests {
         do {
             try await reference.setValue(1)
         } catch let error as NSError where error.code == 11 {
-            caught.append("NSError \(error.domain)")
+            caught.append("NSError \(error.domain) \(error.localizedDescription.prefix(6))")
+            caught.append("back again \(error as? DatabaseError != nil)")
+        }
+        do {
+            try await reference.setValue(1)
         } catch {
-            // Foundation on Linux makes no NSError of an enum in a pattern; by `as NSError` it does.
-            caught.append("no NSError, but as one \((error as NSError).domain)")
+            caught.append("by as? \(((error as Any) as? NSError)?.code ?? 0)")
         }
         do {
             try await reference.setValue(1)
@@ -41,7 +44,47 @@ struct CaughtErrorTests {
         return caught
     }
 
-    @Test("are caught by a pattern, by a cast and, where they are one, as NSError")
+    private func refused(_ auth: Auth) async throws -> [String] {
+        var caught = [1].map { "\($0)" }
+        do {
+            try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        } catch AuthErrorCode.missingEmail {
+            caught.append("another code")
+        } catch AuthErrorCode.invalidEmail, AuthErrorCode.networkError {
+            caught.append("pattern")
+        }
+        do {
+            try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        } catch let error as AuthErrorCode where error == .networkError {
+            caught.append("code \(error.code.rawValue)")
+        }
+        do {
+            try await auth.signIn(withEmail: "ann@example.com", password: "secret1")
+        } catch let error as NSError {
+            caught.append("NSError \(error.domain) \(error.code)")
+            caught.append("\(AuthErrorCode(_nsError: error).code)")
+            caught.append("\(AuthErrorCode.Code(rawValue: error.code) == .networkError)")
+            caught.append("\((error as? AuthErrorCode)?.localizedDescription.isEmpty == false)")
+        }
+        return caught
+    }
+
+    @Test("of accounts are caught by their codes as well")
+    func codes() async throws {
+        let mine = try TestApp("http://127.0.0.1:1")
+        #expect(
+            try await refused(mine.auth) == [
+                "1", "pattern", "code 17020", "NSError FIRAuthErrorDomain 17020", "networkError",
+                "true", "true",
+            ]
+        )
+        let other = NSError(domain: "other", code: AuthErrorCode.networkError.rawValue)
+        #expect(other as? AuthErrorCode == nil)
+        #expect(AuthErrorCode(_nsError: other) == .internalError)
+        #expect((AuthErrorCode.userDisabled as any Error as NSError).code == 17005)
+    }
+
+    @Test("are caught by a pattern, by a cast and as NSError")
     func caught() async throws {
         let folder = try TemporaryFolder()
         var options = HearthOptions(databaseURL: "http://127.0.0.1:1")
@@ -50,7 +93,8 @@ struct CaughtErrorTests {
         let reference = Database.database(app: app).reference(withPath: "a.b")
         #expect(
             try await written(reference) == [
-                "1", "no NSError, but as one com.firebase", "pattern", "DatabaseError",
+                "1", "NSError com.firebase \"a.b\" ", "back again true", "by as? 11", "pattern",
+                "DatabaseError",
             ]
         )
         #expect(try signedOut(Auth.auth(app: app)) == ["1"])

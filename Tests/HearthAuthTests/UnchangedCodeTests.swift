@@ -1,4 +1,3 @@
-import Foundation
 import HearthAuth
 import Testing
 
@@ -70,6 +69,31 @@ private final class ProfileScreen {
             title = "Error signing out: \(signOutError)"
         }
     }
+}
+
+/// Never called: names from before Swift 3, each of which compilers offer to replace.
+@available(*, deprecated)
+private func oldNames() {
+    let _: FIRAuth.Type = Auth.self
+    let _: FIRUser.Type = User.self
+    let _: FIRAuthErrorCode.Type = AuthErrorCode.self
+    let _: FIREmailAuthProvider.Type = EmailAuthProvider.self
+    let _: FIRApp.Type = FirebaseApp.self
+}
+
+/// Never called: a link by e-mail as the guides ask for it, and Foundation from the one import.
+private func link(_ email: String) async throws -> (Date, DispatchQueue) {
+    let actionCodeSettings = ActionCodeSettings()
+    actionCodeSettings.url = URL(string: "https://www.example.com")
+    actionCodeSettings.handleCodeInApp = true
+    actionCodeSettings.setIOSBundleID("com.example.app")
+    actionCodeSettings.setAndroidPackageName(
+        "com.example.android",
+        installIfNotAvailable: false,
+        minimumVersion: "12"
+    )
+    try await Auth.auth().sendSignInLink(toEmail: email, actionCodeSettings: actionCodeSettings)
+    return (Date(), DispatchQueue.main)
 }
 
 @Suite("code of apps for the hosted service")

@@ -94,6 +94,24 @@ struct CodingTests {
         String(decoding: try stored(value, encoder).node.json(), as: UTF8.self)
     }
 
+    @Test("a value is read as the type that was asked for, not as the one it is held by")
+    func subclass() throws {
+        let kept: [String: Any] = ["tricks": ["roll"], "super": ["name": "Rex"]]
+        let type: Animal.Type = Dog.self
+        let animal = try Database.Decoder().decode(type, from: kept)
+        #expect(animal.name == "Rex")
+        #expect((animal as? Dog)?.tricks == ["roll"])
+    }
+
+    @Test("a CGFloat is written and read as a number")
+    func screenNumber() throws {
+        let encoded = try Database.Encoder().encode(["x": CGFloat(2.5)])
+        #expect(try Draft(app: encoded).node.appValue as? [String: CGFloat] == ["x": 2.5])
+        #expect(try Draft(app: CGFloat(0.25)).node.appValue as? CGFloat == 0.25)
+        #expect(try Database.Decoder().decode(CGFloat.self, from: 2.5) == 2.5)
+        #expect("2.5" as Any as? CGFloat == nil)
+    }
+
     @Test("comes back as it was")
     func roundTrip() throws {
         #expect(try stored(ada).data(as: Person.self) == ada)

@@ -159,7 +159,31 @@ struct DatabaseInstanceTests {
         #expect(Database.database(app: app).app === app)
         #expect(Database.database(app: try FakeWorld.app()) !== Database.database(app: app))
         #expect(Database.database(app: app).callbackQueue.label == DispatchQueue.main.label)
-        #expect(!Database.sdkVersion().isEmpty)
+    }
+
+    @Test("has the version of the server in the same package")
+    func version() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/DatabaseServer/Shell/Version.swift").standardized
+        let version = Database.sdkVersion()
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("\"\(version)\""))
+        #expect(FirebaseVersion() == version)
+        #expect(version.split(separator: ".").count == 3)
+    }
+
+    @Test("that was made from nothing is a placeholder: it fails, and no app is configured by it")
+    func placeholders() async throws {
+        let reference = DatabaseReference()
+        #expect(reference.key == nil && reference.parent == nil)
+        let root = try FakeWorld().root
+        #expect(reference == DatabaseReference() && reference != root)
+        for place in [reference, reference.child("a"), reference.childByAutoId(), reference.root] {
+            await #expect(throws: DatabaseError.self) { try await place.setValue(1) }
+        }
+        await #expect(throws: DatabaseError.self) { try await DatabaseQuery().getData() }
+        #expect(!DataSnapshot().exists() && DataSnapshot().key.isEmpty)
+        #expect(MutableData().value is NSNull && MutableData().childrenCount == 0)
+        #expect(HearthApp.allApps?.keys.contains { $0.contains("NONE") } != true)
     }
 
     @Test("can use a server of its own for development")

@@ -55,6 +55,24 @@ struct ServerTests {
         #expect(try await other.child("at").getData().value as? Double ?? 0 > 1_600_000_000_000)
     }
 
+    @Test(
+        "a query without an index is observed, and not read once: there is no other answer in production"
+    )
+    func withoutIndex() async throws {
+        let root = try device("index").reference()
+        try await root.child("scores").setValue(["ann": 1, "bob": 3, "cat": 2])
+        let best = root.child("scores").queryOrderedByValue().queryLimited(toLast: 2)
+        let (snapshot, _) = await best.observeSingleEventAndPreviousSiblingKey(of: .value)
+        #expect(snapshot.value as? [String: Int] == ["bob": 3, "cat": 2])
+        do {
+            let read = try await best.getData()
+            Issue.record("it was read: \(read)")
+        } catch let error as DatabaseError {
+            #expect(error.localizedDescription.contains(#"add ".indexOn": ".value""#))
+        }
+        #expect(try await root.child("scores").queryOrderedByKey().getData().childrenCount == 3)
+    }
+
     @Test("what one device writes another is told of as it happens")
     func told() async throws {
         let list = try device("told").reference().child("list")

@@ -147,6 +147,33 @@ struct ShapeTests {
         let _: () -> TransactionResult = TransactionResult.abort
     }
 
+    /// Never called: names from before Swift 3, each of which compilers offer to replace.
+    @available(*, deprecated)
+    private func oldNames() {
+        let _: FIRDatabase.Type = Database.self
+        let _: FIRDatabaseReference.Type = DatabaseReference.self
+        let _: FIRDatabaseQuery.Type = DatabaseQuery.self
+        let _: FIRDatabaseHandle.Type = DatabaseHandle.self
+        let _: FIRDataSnapshot.Type = DataSnapshot.self
+        let _: FIRDataEventType.Type = DataEventType.self
+        let _: FIRMutableData.Type = MutableData.self
+        let _: FIRServerValue.Type = ServerValue.self
+        let _: FIRTransactionResult.Type = TransactionResult.self
+        let _: FIRApp.Type = FirebaseApp.self
+        let _: FIROptions.Type = FirebaseOptions.self
+        let _: FIRConfiguration.Type = FirebaseConfiguration.self
+        let _: FIRLoggerLevel.Type = FirebaseLoggerLevel.self
+    }
+
+    /// Never called: objects made from nothing, and what Objective-C declares as a function.
+    private func empty() -> [Any] {
+        let text: String = DatabaseReference().description()
+        return [
+            DatabaseQuery(), DatabaseReference(), DataSnapshot(), MutableData(),
+            TransactionResult(), text,
+        ]
+    }
+
     /// Never called: what waits, as it is written in apps.
     private func waiting(_ reference: DatabaseReference, _ query: DatabaseQuery) async throws {
         let _: DatabaseReference = try await reference.setValue(1)

@@ -42,6 +42,21 @@ struct ListTests {
         #expect(list.items.count == 2)
     }
 
+    @Test("take Foundation from the one import, begin with nothing, and cast as on Apple's systems")
+    func diary() async throws {
+        let screen = Screen()
+        let diary = DiaryViewController()
+        #expect(!diary.latest.exists())
+        diary.reloadData = screen.changed
+        diary.viewDidLoad()
+        diary.write("rain", at: Date(timeIntervalSince1970: 1_000), height: 20.5)
+        try await screen.shows { diary.entryHeight == 20.5 }
+        #expect(diary.latest.childSnapshot(forPath: "text").value as? String == "rain")
+        #expect(diary.title == "Diary at \(diary.ref.url)")
+        await diary.write(toPage: "page.1")
+        #expect(diary.message.hasPrefix("com.firebase 11: \"page.1\" is no path"))
+    }
+
     @Test("load pages of the newest, a range, and a search")
     func paging() async throws {
         var entries: [String: Any] = [:]

@@ -94,7 +94,8 @@ struct NodeDecoding: Swift.Decoder {
         } else {
             var inner = self
             inner.keepsKeys = type is any StringKeyed.Type
-            return try Value(from: inner)
+            // The type that was asked for may be a subclass of `Value`.
+            return try type.init(from: inner)
         }
         guard let value = value as? Value else { throw mismatch(type) }
         return value

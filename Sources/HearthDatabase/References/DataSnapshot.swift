@@ -17,6 +17,9 @@ public final class DataSnapshot: NSObject, Sendable {
         super.init()
     }
 
+    /// A snapshot of nothing, to be there until a real one is.
+    public override convenience init() { self.init(DatabaseReference(), .absent, .everything) }
+
     /// The last key of the place; empty at the root.
     public var key: String { ref.key ?? "" }
 

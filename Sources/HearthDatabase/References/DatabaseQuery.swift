@@ -23,6 +23,14 @@ public class DatabaseQuery: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// A query of no database, to be there until the real one is: whatever it is used for fails with
+    /// `DatabaseError.invalidQuery`.
+    public override init() {
+        owner = .nowhere
+        place = .failure(Database.fromNothing)
+        super.init()
+    }
+
     /// The place without order, range and limit.
     public var ref: DatabaseReference {
         DatabaseReference(owner, place.map { QueryPlace($0.path) })

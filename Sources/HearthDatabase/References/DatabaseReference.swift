@@ -88,3 +88,9 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
         for database in Database.all { database.goOnline() }
     }
 }
+
+// Swift takes no property and function of one name and no arguments in one type; through a protocol it takes both.
+extension CustomStringConvertible where Self == DatabaseReference {
+    /// The address of the place, in the form that Swift gives to what Objective-C declares.
+    public func description() -> String { description as String }
+}

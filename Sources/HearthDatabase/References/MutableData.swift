@@ -28,6 +28,9 @@ public final class MutableData: NSObject {
         super.init()
     }
 
+    /// Nothing, of no transaction.
+    public override convenience init() { self.init(Run(.absent), rootKey: nil) }
+
     var node: Node { run.draft.node.descendant(at: path) }
 
     /// The value, as a `DataSnapshot` gives it; setting it replaces all that is there.
@@ -129,6 +132,9 @@ public final class TransactionResult: NSObject {
         self.data = data
         super.init()
     }
+
+    /// Nothing shall change, as with `abort()`.
+    public override convenience init() { self.init(nil) }
 
     /// What `value` holds shall be there.
     public static func success(withValue value: MutableData) -> TransactionResult {

@@ -202,7 +202,7 @@ extension SyncQueue {
         if state.deliveries.isEmpty { return }
         let deliveries = state.deliveries
         state.deliveries = []
-        setup.callbackQueue.async {
+        CallbackWatch.call(on: setup.callbackQueue) {
             for tell in deliveries { tell() }
         }
     }

@@ -1,0 +1,2 @@
+// An app that imports Firebase has Foundation with it: `DispatchQueue`, `Date`, `NSError`.
+@_exported public import Foundation
