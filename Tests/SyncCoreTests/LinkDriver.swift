@@ -176,7 +176,7 @@ func words(_ news: LinkNews) -> String {
             + places.map { "\($0.target)=\(words($0.node))" }.joined(separator: " ") + words(tag)
     case .rangeMerge(let path, let ranges, let tag): "ranges \(path) \(ranges.count)\(words(tag))"
     case .earlierListenAnswered(let target): "earlier listen answered \(words(target))"
-    case .listening(let target, let tag): "listening \(words(target))\(words(tag))"
+    case .listening(let target, let tag, _): "listening \(words(target))\(words(tag))"
     case .revoked(let target, let failure): "revoked \(words(target)) \(failure)"
     case .written(let id, let failure): "written \(id.value)\(words(failure))"
     case .stale(let id): "stale \(id.value)"

@@ -12,11 +12,15 @@ import WireProtocol
 struct TreeHistoryTests {
     @Test(
         "a tree tells what its twin tells, and in the end shows what the server has",
-        arguments: [(1, false), (2, false), (3, true), (4, true), (5, true)] as [(UInt64, Bool)]
+        arguments: [
+            (1, false, true), (2, false, true), (3, true, true), (4, true, true), (5, true, true),
+            (6, false, false), (7, true, false),
+        ] as [(UInt64, Bool, Bool)]
     )
-    func histories(seed: UInt64, isStored: Bool) {
+    func histories(seed: UInt64, isStored: Bool, hasIndexes: Bool) {
         for round in 0..<12 {
-            var history = TreeHistory(seed: seed * 1_000 + UInt64(round), isStored: isStored)
+            let seed = seed * 1_000 + UInt64(round)
+            var history = TreeHistory(seed: seed, isStored: isStored, hasIndexes: hasIndexes)
             for _ in 0..<90 where !history.hasFailed { history.step() }
             if !history.hasFailed { history.settle() }
             if history.hasFailed { return }
@@ -42,8 +46,9 @@ private struct TreeHistory {
     private var log: [String] = []
     private(set) var hasFailed = false
 
-    init(seed: UInt64, isStored: Bool) {
+    init(seed: UInt64, isStored: Bool, hasIndexes: Bool) {
         self.seed = seed
+        server.hasIndexes = hasIndexes
         random = SeededGenerator(seed: seed)
         tree = SyncTree(isStored: isStored)
         twin = TreeTwin(isStored: isStored)
@@ -87,7 +92,8 @@ private struct TreeHistory {
             )
         }
         for target in twin.neededListens where !hasFailed {
-            let truth = PlainOrder.result(server.tree[Plain.keys(target.path)], target.query).node
+            let node = server.tree[Plain.keys(target.path)]
+            let truth = server.hasIndexes ? PlainOrder.result(node, target.query).node : node.node
             check(tree.hash(target).hash == truth.hash(), "the hash of \(target.path)")
             if tree.isStored {
                 check(
@@ -168,8 +174,9 @@ private struct TreeHistory {
         case .answered(let target, let tag, let turn):
             // As the link does: the answer to a listen that was stopped since is nobody's.
             if turns[target] != turn { return }
-            tree.listenAnswered(target, tag: tag, &output)
-            finish(output, twin.answered(target, tag: tag))
+            let isUnindexed = tag != nil && !server.hasIndexes
+            tree.listenAnswered(target, tag: tag, isUnindexed: isUnindexed, &output)
+            finish(output, twin.answered(target, tag: tag, isUnindexed: isUnindexed))
         case .revoked(let target, let tag, let turn):
             let isGone = tag.map { twin.tags[$0] == nil } ?? !twin.neededListens.contains(target)
             if isGone || turn != nil && turn != turns[target] { return }

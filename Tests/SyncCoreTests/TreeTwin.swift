@@ -131,7 +131,11 @@ struct TreeTwin {
         return events
     }
 
-    mutating func answered(_ target: ListenTarget, tag: Int64?) -> [String] {
+    mutating func answered(
+        _ target: ListenTarget,
+        tag: Int64?,
+        isUnindexed: Bool,
+    ) -> [String] {
         events = []
         if tag == nil && !neededListens.contains(target) { return [] }
         if let tag, tags[tag] == nil { return [] }
@@ -140,7 +144,7 @@ struct TreeTwin {
             tag == nil ? $0.path == path && $0.spec.loadsEverything : $0.target == target
         }
         guard let own else { return [] }
-        views[own].data.complete(views[own].spec)
+        views[own].data.complete(views[own].spec, isUnindexed: isUnindexed)
         let answer = views[own].data.node
         for place in views.indices where tag == nil && place != own {
             let other = views[place].path

@@ -35,10 +35,11 @@ struct TwinData: Equatable {
         if let place = places.first(where: { $0.covers(path) }) {
             node = place.value[path.dropFirst(place.path.count)]
             let isOwn = isTagged || !isSentFiltered || sent?.isAbsent == true
-            let isAnswer = sent == nil || !isMerge && place.path == path && isOwn
+            let isForPath = !isMerge && place.path == path
+            let isAnswer = sent == nil || isForPath && isOwn
             let before = self
             let wasWhole = isComplete && !isFiltered
-            let staysWhole = !isTagged && (sent == nil ? wasWhole : isAnswer)
+            let staysWhole = !isTagged && (sent == nil ? wasWhole : isForPath)
             self = TwinData(node: node, base: node, isComplete: true, isLive: isAnswer)
             if !isAnswer {
                 sent = before.sent
@@ -78,9 +79,11 @@ struct TwinData: Equatable {
     }
 
     /// The view's own listen is answered.
-    mutating func complete(_ spec: QuerySpec) {
-        let isWhole = sent == nil ? isComplete && !isFiltered : !isSentFiltered
-        let answer = sent ?? node
+    mutating func complete(_ spec: QuerySpec, isUnindexed: Bool) {
+        let isAllThere = isUnindexed && !spec.loadsEverything && isComplete && !isFiltered
+        let isOwn = sent == nil || isAllThere
+        let isWhole = isOwn ? isComplete && !isFiltered : !isSentFiltered
+        let answer = isOwn ? node : sent ?? node
         self = TwinData(node: answer, base: answer, isComplete: true, isLive: true)
         if !isWhole { narrow(spec) }
     }

@@ -29,6 +29,8 @@ struct TreeServer {
     }
 
     private(set) var tree = Plain.absent
+    /// Without, a query is answered with all that is there, and told of all that changes there, without its tag.
+    var hasIndexes = true
     private var listens: [Listen] = []
     /// Messages on their way to the client.
     var messages: [Message] = []
@@ -43,10 +45,11 @@ struct TreeServer {
                 return
             }
             listens.append(listen)
-            let node = shown(listen, tree)
-            if !node.node.matches(hash: hash) || isUncertain(listen) {
+            let isWhole = tag != nil && !hasIndexes
+            let node = isWhole ? tree[listen.path] : shown(listen, tree)
+            if isWhole || !node.node.matches(hash: hash) || isUncertain(listen) {
                 let place = PlainPlace(path: listen.path, value: node)
-                messages.append(.push([place], tag: tag, isMerge: false))
+                messages.append(.push([place], tag: isWhole ? nil : tag, isMerge: false))
             }
             messages.append(.answered(target, tag: tag, turn: turn))
         case .unlisten(let target, let tag):
@@ -82,7 +85,7 @@ struct TreeServer {
         let old = tree
         tree.write(places)
         for listen in listens {
-            if listen.tag == nil {
+            if listen.tag == nil || !hasIndexes {
                 push(places, listen, old, &random)
             } else {
                 pushChildren(listen, old, &random)

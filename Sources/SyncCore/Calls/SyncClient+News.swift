@@ -16,8 +16,8 @@ extension SyncClient {
         case .rangeMerge(let base, let ranges, let tag):
             withTree { $0.merge(base, ranges, tag: tag, &$1) }
             rerunTransactions(around: base)
-        case .listening(let target, let tag):
-            withTree { $0.listenAnswered(target, tag: tag, &$1) }
+        case .listening(let target, let tag, let isUnindexed):
+            withTree { $0.listenAnswered(target, tag: tag, isUnindexed: isUnindexed, &$1) }
             rerunTransactions(around: target.path)
         case .earlierListenAnswered(let target): tree.earlierListenAnswered(target)
         case .revoked(let target, let failure):

@@ -198,10 +198,9 @@ extension Link {
             guard listens.contains(listen.target, listen.tag, sequence: listen.sequence) else {
                 return earlierListenAnswered(listen.target, tag: listen.tag)
             }
-            if reply.warnings.contains("no_index") {
-                tellMissingIndex(listen.target)
-            }
-            news.append(.listening(listen.target, tag: listen.tag))
+            let isUnindexed = reply.warnings.contains("no_index")
+            if isUnindexed { tellMissingIndex(listen.target) }
+            news.append(.listening(listen.target, tag: listen.tag, isUnindexed: isUnindexed))
         case .stats, .unlisten, .listen, .write, .get, .onDisconnect:
             if case .write = request { writeAnswered(number, now) }
             if reply.isOK { return settle(request, nil) }

@@ -13,8 +13,9 @@ enum LinkNews {
     /// Several places, counted from the root, changed at once.
     case merge(Path, [(target: WriteTarget, node: Node)], tag: Int64?)
     case rangeMerge(Path, [RangeMerge], tag: Int64?)
-    /// A listen is in place, with all its data sent before.
-    case listening(ListenTarget, tag: Int64?)
+    /// A listen is in place, with all its data sent before; whether the server says that it has no
+    /// index for it.
+    case listening(ListenTarget, tag: Int64?, isUnindexed: Bool)
     /// The server answered an earlier plain listen of what is listened to, or the end of it.
     case earlierListenAnswered(ListenTarget)
     /// A listen was refused or revoked; the link has forgotten it.

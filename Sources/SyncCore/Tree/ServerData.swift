@@ -71,10 +71,10 @@ struct ServerData {
     ) -> Touch? {
         if let place = places.first(where: { $0.covers(keyCount: path.keyCount) }) {
             let whole = place.node.descendant(at: path.dropFirst(place.target.path.keyCount))
-            let isAnswer =
-                isAnswered || !isMerge && place.target.path == path && mayAnswer(isTagged)
+            let isForPath = isAnswered || !isMerge && place.target.path == path
+            let isAnswer = isAnswered || isForPath && mayAnswer(isTagged)
             let sent = sent
-            let staysWhole = !isTagged && (sent == nil ? isComplete && !isFiltered : isAnswer)
+            let staysWhole = !isTagged && (sent == nil ? isComplete && !isFiltered : isForPath)
             self = ServerData(whole, isLive: isAnswer || sent == nil)
             self.sent = sent
             isAnswered = isAnswer && sent != nil
@@ -156,8 +156,12 @@ struct ServerData {
 
     /// The server answered the view's own listen: what it sent is all there is. Returns whether
     /// anything is new.
-    mutating func complete(_ spec: QuerySpec) -> Bool {
-        let isOwn = isAnswered || sent == nil
+    ///
+    /// With `isUnindexed`, all of the node, if that came without a tag, is the answer to a query, whatever
+    /// the listen was sent with.
+    mutating func complete(_ spec: QuerySpec, isUnindexed: Bool) -> Bool {
+        let isWholeOfQuery = isUnindexed && !spec.loadsEverything && isComplete && !isFiltered
+        let isOwn = isAnswered || sent == nil || isWholeOfQuery
         let answer = isOwn ? node : sent?.node ?? node
         let isWhole = isOwn ? isComplete && !isFiltered : sent?.isFiltered == false
         sent = nil

@@ -215,19 +215,26 @@ final class SyncTree {
         refresh(view, touch, &output)
     }
 
-    /// The server answered a listen with ok: what it sent is all there is.
-    func listenAnswered(_ target: ListenTarget, tag: Int64?, _ output: inout TreeOutput) {
+    /// The server answered a listen with ok: what it sent is all there is. It may say that it has no
+    /// index for the query.
+    func listenAnswered(
+        _ target: ListenTarget,
+        tag: Int64?,
+        isUnindexed: Bool = false,
+        _ output: inout TreeOutput,
+    ) {
         if let tag {
             guard let view = tagged[tag] else { return }
             let old = view.data.node
-            finish(view, isNew: view.data.complete(view.spec), from: old, &output)
+            let isNew = view.data.complete(view.spec, isUnindexed: isUnindexed)
+            finish(view, isNew: isNew, from: old, &output)
             return
         }
         guard let point = root.point(at: target.path), point.isListening,
             let view = point.defaultView
         else { return }
         let old = view.data.node
-        let isNew = view.data.complete(view.spec)
+        let isNew = view.data.complete(view.spec, isUnindexed: isUnindexed)
         let answer = view.data.node
         let place = PlacedNode(target: WriteTarget(path: target.path), node: answer)
         point.visit([place]) { point, _ in
