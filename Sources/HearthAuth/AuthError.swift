@@ -5,9 +5,8 @@ public let AuthErrorDomain = "FIRAuthErrorDomain"
 
 /// Why something about accounts was not done.
 ///
-/// An `NSError`, since apps read `code` from one (`AuthErrorCode(rawValue: (error as NSError).code)`), and the cast of
-/// a Swift error to `NSError` fails where there is no Objective-C. Has no passwords and no tokens. Sendable because it
-/// is immutable.
+/// An `NSError`, since apps read `code` from one (`AuthErrorCode(rawValue: (error as NSError).code)`). A pattern or a cast
+/// that names an `AuthErrorCode` matches it, too. Has no passwords and no tokens. Sendable because it is immutable.
 public final class AuthError: NSError, @unchecked Sendable {
     /// Key in `userInfo` of the code's name, `ERROR_WRONG_PASSWORD`.
     public static let nameKey = "FIRAuthErrorUserInfoNameKey"

@@ -102,8 +102,12 @@ public final class Database: NSObject, Sendable {
         return database
     }
 
-    /// The owner of references that were made from nothing; nothing is ever asked of it.
-    static let nowhere = Database(app: .unconfigured, at: .failure(fromNothing))
+    /// The owner of references that were made from nothing; closed, so that it connects nowhere whatever is asked of it.
+    static let nowhere: Database = {
+        let database = Database(app: .unconfigured, at: .failure(fromNothing))
+        database.sync.close()
+        return database
+    }()
 
     /// What is wrong with such references.
     static let fromNothing = DatabaseError.invalidQuery(
