@@ -35,7 +35,7 @@ extension Database {
     /// What a view shows of the present tree.
     func shown(by view: View) -> Node {
         let node = root.descendant(at: view.node.path)
-        return view.window?.result(in: view.children(of: node)) ?? view.shownNode(of: node)
+        return view.window?.result(in: view.children(of: node)) ?? node
     }
 
     private func pushDefault(_ view: View, _ round: EventRound, _ effects: inout [Effect]) {
@@ -186,7 +186,7 @@ extension View {
 }
 
 extension ShownChildren {
-    /// The map of the children in sight.
+    /// What the query leaves of the node.
     var result: Node { view.result(in: children) }
 }
 

@@ -128,8 +128,8 @@ extension Database {
             return .notIndexed(text)
         }
         let node = root.descendant(at: path)
-        if query == .everything { return .value(node) }
-        if query.loadsEverything || !query.usesIndex {
+        if query.loadsEverything { return .value(node) }
+        if !query.usesIndex {
             let children = OrderedChildren(node, index: nil)
             return .value(QueryView(query, children).result(in: children))
         }

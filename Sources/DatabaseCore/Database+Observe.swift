@@ -45,7 +45,7 @@ extension Database {
             where events.contains(event.kind) { found.append(ObserverEvent(event)) }
         }
         if events.contains(.value), !changes.isEmpty || view.query.loadsEverything {
-            found.append(.value(shown.value))
+            found.append(.value(shown.result))
         }
         tell(found[...], then: nil, isExport, view.numbered.all, &effects)
     }

@@ -100,8 +100,7 @@ extension EventRound {
         } else if first == 0 || !isReplacement(changes[first - 1], of: path) {
             return nil
         }
-        let before = view.shownNode(of: old.descendant(at: path))
-        return before == view.shownNode(of: new.descendant(at: path)) ? nil : put(path, view)
+        return old.descendant(at: path) == new.descendant(at: path) ? nil : put(path, view)
     }
 
     /// Changes at and below `base`, which is at or below the place of the view.
@@ -127,9 +126,7 @@ extension EventRound {
 
     /// The value now at `path`, which is at or below the place of the view.
     private func put(_ path: Path, _ view: View) -> ServerSentEvent {
-        let relative = path.dropFirst(view.node.path.keyCount)
-        let node = new.descendant(at: path)
-        return .put(relative, relative.isRoot ? view.shownNode(of: node) : node)
+        .put(path.dropFirst(view.node.path.keyCount), new.descendant(at: path))
     }
 }
 

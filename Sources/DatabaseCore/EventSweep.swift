@@ -59,8 +59,8 @@ struct EventSweep: Sendable {
         switch pass {
         case .value:
             passes.removeFirst()
-            let value = after.value
-            if let before, before.value == value { return .end }
+            let value = after.result
+            if let before, before.result == value { return .end }
             return .event(.value(value))
         case .children(let kind):
             return next(kind)
@@ -105,10 +105,6 @@ struct EventSweep: Sendable {
 }
 
 extension ShownChildren {
-    /// The value that observers of `value` are told: the node itself, leaves included, or what the query
-    /// leaves of it.
-    var value: Node { view.spec.loadsEverything ? children.node : result }
-
     /// At least as many as are in sight.
     var childLimit: Int {
         min(view.spec.limit ?? .max, children.node.isMap ? children.node.childCount : 0)

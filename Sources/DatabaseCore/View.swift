@@ -52,12 +52,6 @@ final class View {
         OrderedChildren(node, index: index?.ready)
     }
 
-    /// What a view without a window shows of `node`: all of it, or, of a query, its children alone.
-    func shownNode(of node: Node) -> Node {
-        if query == .everything || encoding == .wire { return node }
-        return node.isMap ? node.settingPriority(.absent) : .absent
-    }
-
     func add(_ listen: Listen) {
         let connection = listen.session.connection
         if let number = listen.number {

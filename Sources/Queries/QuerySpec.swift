@@ -3,8 +3,9 @@ package import JSONTree
 /// Which children of a node a listen or a read is about: an order, bounds within it, a limit.
 ///
 /// Children are ordered by (index value, key). The bounds keep a range of that order; then the limit
-/// keeps some children from one side of the range. The node's own priority is never part of a
-/// result, and a leaf or an absent node has no children.
+/// keeps some children from one side of the range. The node's own priority is never part of what is
+/// selected, and a leaf or an absent node has no children. An order alone selects nothing: it is the
+/// whole node, as clients listen to it.
 ///
 /// Source: the Realtime Database wire protocol, query object.
 package struct QuerySpec: Hashable, Sendable {

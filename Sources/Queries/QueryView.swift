@@ -45,11 +45,10 @@ package struct QueryView: Sendable {
 
     /// The map of the children in sight, each with its priority; never the node's own priority.
     ///
-    /// O(1) for a query that loads everything, else O(log n) for each child in sight.
+    /// A query that loads everything selects nothing: its result is the node itself, a leaf too, with its priority.
+    /// O(1) for such a query, else O(log n) for each child in sight.
     package func result(in children: OrderedChildren) -> Node {
-        if spec.loadsEverything {
-            return children.node.isMap ? children.node.settingPriority(.absent) : .absent
-        }
+        if spec.loadsEverything { return children.node }
         var result = Node.absent
         visit(children) { key, child in
             result.set(child, at: Path([Key(key)]))

@@ -19,8 +19,10 @@ package struct NaiveQuery: Hashable, Sendable {
     package var limit: Int?
     package var keepsLast = false
 
-    /// The children of `node` that the query selects, without the node's own priority.
+    /// The children of `node` that the query selects, without the node's own priority; an order alone selects
+    /// nothing, and leaves the node as it is.
     package func result(in node: NaiveNode) -> NaiveNode {
+        if loadsEverything { return node }
         var result = NaiveNode.absent
         for key in keys(in: node) { result.children[key] = node.children[key] }
         return result

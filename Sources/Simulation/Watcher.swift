@@ -277,7 +277,7 @@ struct Watcher: Sendable {
             }
             if hasValue {
                 guard let node else { throw fault("was never told a value") }
-                try compare(node, order.loadsEverything ? whole : order.result(in: whole))
+                try compare(node, order.result(in: whole))
             }
         }
     }

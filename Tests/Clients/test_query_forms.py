@@ -15,7 +15,12 @@ from wire_client import Wire
 TABLE = json.loads((Path(__file__).parent / "Specs" / "query_forms.json").read_text())
 CASES = TABLE["cases"]
 OWNER = {"Authorization": "Bearer owner"}
-RULES = {".read": True, ".write": True, "list": {".indexOn": ["n", "deep/d", ".value"]}}
+RULES = {
+    ".read": True,
+    ".write": True,
+    "list": {".indexOn": ["n", "deep/d", ".value"]},
+    "whole": {".indexOn": ["n", ".value"]},
+}
 BOUNDS = {
     # Which end, whether a child just there is in, and the key that a bound without one has.
     "startAt": ("s", True, None),
@@ -152,3 +157,25 @@ def test_a_leaf_has_no_children_through_any_door(clients, query):
     with Stream(server.port, f"/leaf.json?ns=demo&{rest_form(query)}") as stream:
         assert stream.event() == ("put", "/", None)
     assert wire.request("g", p="/leaf", q=wire_form(query))[0]["d"] is None
+
+
+ORDERS = [{"orderByKey": True}, {"orderByValue": True}, {"orderByPriority": True}, {"orderByChild": "n"}]
+
+
+@pytest.mark.parametrize("query", ORDERS, ids=json.dumps)
+@pytest.mark.parametrize("value", [{".value": 5, ".priority": 7}, {"a": 1, ".priority": 7}])
+def test_an_order_alone_gives_the_whole_node_through_every_door(clients, query, value):
+    server, events, wire = clients
+    assert wire.request("p", p="/whole", d=value)[0]["s"] == "ok"
+    body, pushes = wire.request("q", p="/whole", q=wire_form(query), t=1, h="")
+    assert body == {"s": "ok", "d": {}} and [push["b"]["d"] for push in pushes] == [value]
+    assert wire.request("n", p="/whole", q=wire_form(query), t=1)[0]["s"] == "ok"
+    assert wire.request("g", p="/whole", q=wire_form(query))[0]["d"] == value
+    assert events.ask("get", path="/whole", query=query, export=True)["value"] == value
+    observer, first, _ = events.observe("/whole", "value", query=query, export=True)
+    assert first == [{"event": "value", "value": value}]
+    assert events.ask("unobserve", observer=observer)["ok"]
+    target = f"/whole.json?ns=demo&format=export&{rest_form(query)}"
+    assert server.get(target).json == value
+    with Stream(server.port, target) as stream:
+        assert stream.event() == ("put", "/", value)

@@ -312,13 +312,24 @@ func membership(_ row: MembershipCase) throws {
 @Test("a result carries the children's priorities and not the node's own")
 func ownPriority() throws {
     let node = try Node(json: Array(#"{"a":{".value":1,".priority":2},"b":3,".priority":4}"#.utf8))
-    for spec in [QuerySpec.everything, QuerySpec(limit: 9), QuerySpec(index: .key, start: at("a"))]
-    {
+    for spec in [QuerySpec(limit: 9), QuerySpec(index: .key, start: at("a"))] {
         let children = OrderedChildren(node, of: spec)
         let result = QueryView(spec, children).result(in: children)
         #expect(result.priority.isAbsent)
         #expect(result.child(Key(unchecked: Array("a".utf8))).priority == Node(integer: 2))
         #expect(result.childCount == 2)
+    }
+}
+
+@Test(
+    "an order alone leaves the node as it is, with its priority, and a leaf a leaf",
+    arguments: [QuerySpec.Index.priority, .key, .value, .child(NaiveChildren.path("a"))]
+)
+func orderAlone(index: QuerySpec.Index) throws {
+    for json in [#"{"a":1,".priority":4}"#, #"{".value":5,".priority":"p"}"#, "null"] {
+        let node = try Node(json: Array(json.utf8))
+        let children = OrderedChildren(node, index: nil)
+        #expect(QueryView(QuerySpec(index: index), children).result(in: children) == node)
     }
 }
 
