@@ -48,6 +48,31 @@ struct LintTests {
         #expect(right.map(\.code).filter { $0 == lint.code } == [])
     }
 
+    @Test(
+        "who can delete or replace is told, signed out or signed in",
+        arguments: [
+            (
+                "data.val() != null || newData.child('by').val() == auth.uid",
+                "Anybody, also signed out, can delete"
+            ),
+            (
+                "!newData.exists() || auth != null && auth.uid == $post",
+                "Anybody, also signed out, can delete"
+            ),
+            (
+                "newData.hasChild('by') || auth.uid == $post",
+                "Anybody, also signed out, can replace"
+            ),
+            ("auth != null", "Any signed-in user can delete"),
+            ("auth.uid != null && newData.exists()", "Any signed-in user can replace"),
+        ]
+    )
+    func strangers(rule: String, message: String) throws {
+        let text = #"{"rules":{"posts":{"$post":{".write":"\#(rule)"}}}}"#
+        let warnings = try Ruleset.load(text).lint().filter { $0.code == .writeWithoutExists }
+        #expect(warnings.map { $0.message.hasPrefix(message) } == [true], "\(warnings)")
+    }
+
     @Test("the right example of a lint gives no warning at all", arguments: Lint.all)
     func rightExamples(_ lint: Lint) throws {
         #expect(try Ruleset.load(lint.right).lint().map(\.description) == [])

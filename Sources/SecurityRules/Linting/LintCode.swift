@@ -5,6 +5,7 @@ package enum LintCode: String, Sendable, CaseIterable {
     case writeAboveOwner = "write-above-owner"
     case writeWithoutExists = "write-without-exists"
     case readAboveSecret = "read-above-secret"
+    case readWithoutOwner = "read-without-owner"
     case unverifiedEmail = "unverified-email"
     case selfGrantedRight = "self-granted-right"
     case nullEquality = "null-equality"
@@ -23,6 +24,7 @@ package enum LintCode: String, Sendable, CaseIterable {
     case regexAlternatives = "regex-alternatives"
     case regexGroup = "regex-group"
     case mixedOrder = "mixed-order"
+    case trailingComma = "trailing-comma"
     case unusedAllow = "unused-allow"
 }
 

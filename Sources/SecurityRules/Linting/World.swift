@@ -15,25 +15,25 @@ struct World {
         return world
     }
 
-    /// Somebody signed in who has nothing to do with what is there, and puts something else in its place.
-    static func strangerReplacing(_ flow: RuleFlow) -> World {
-        var world = stranger(flow)
+    /// Somebody who has nothing to do with what is there, and puts something else in its place.
+    static func strangerReplacing(_ flow: RuleFlow, isSignedIn: Bool = true) -> World {
+        var world = stranger(flow, isSignedIn: isSignedIn)
         world.facts.notePresent(flow.reader.newData)
         world.written = flow.reader.newData
         return world
     }
 
-    /// Somebody signed in who has nothing to do with what is there, and deletes it.
-    static func strangerDeleting(_ flow: RuleFlow) -> World {
-        var world = stranger(flow)
+    /// Somebody who has nothing to do with what is there, and deletes it.
+    static func strangerDeleting(_ flow: RuleFlow, isSignedIn: Bool = true) -> World {
+        var world = stranger(flow, isSignedIn: isSignedIn)
         world.facts.noteMissing(flow.reader.newData)
         return world
     }
 
-    /// Somebody signed in who has nothing to do with what is there.
-    static func stranger(_ flow: RuleFlow) -> World {
+    /// Somebody who has nothing to do with what is there.
+    static func stranger(_ flow: RuleFlow, isSignedIn: Bool = true) -> World {
         var world = World()
-        world.facts.notePresent(.uid)
+        if isSignedIn { world.facts.notePresent(.uid) } else { world.facts.noteMissing(.auth) }
         world.facts.notePresent(flow.reader.data)
         return world
     }

@@ -1,4 +1,5 @@
-/// Reads the JSON of a rules text: strict JSON, and comments, and raw newlines inside strings.
+/// Reads the JSON of a rules text: strict JSON, and comments, raw newlines inside strings, and one comma behind the last
+/// member or element.
 ///
 /// Stops at the first thing that is not JSON, since nothing after it has a known meaning.
 struct FileReader {
@@ -7,6 +8,8 @@ struct FileReader {
     private var nesting = 0
     /// The comments read so far, with their marks, as offsets in scalars.
     private(set) var comments: [Range<Int>] = []
+    /// What was noticed beside faults.
+    private(set) var warnings: [PlacedWarning] = []
 
     init(_ text: RulesText) {
         scalars = text.scalars
@@ -98,8 +101,7 @@ struct FileReader {
         while next != "}" {
             if !members.isEmpty {
                 if next != "," { throw fault("Expected '}'.", "Or a comma and another member.") }
-                offset += 1
-                try skipSpace()
+                if try skipComma(before: "}") { break }
             }
             if next != "\"" { throw fault("Parse error.", "Expected a key in double quotes.") }
             let key = try readString()
@@ -123,8 +125,7 @@ struct FileReader {
         while next != "]" {
             if !elements.isEmpty {
                 if next != "," { throw fault("Expected ']'.", "Or a comma and another element.") }
-                offset += 1
-                try skipSpace()
+                if try skipComma(before: "]") { break }
             }
             elements.append(try readValue())
             try skipSpace()
@@ -132,6 +133,23 @@ struct FileReader {
         offset += 1
         nesting -= 1
         return .array(elements, offset: start)
+    }
+
+    /// Skips a comma. Returns whether nothing more follows it, which production takes and other readers of JSON do not.
+    private mutating func skipComma(before end: Unicode.Scalar) throws(PlacedFault) -> Bool {
+        let comma = offset
+        offset += 1
+        try skipSpace()
+        guard next == end else { return false }
+        warnings.append(
+            PlacedWarning(
+                code: .trailingComma,
+                offset: comma,
+                message: "A comma stands before '\(end)'.",
+                hint: "Remove it: JSON has none there, and other tools refuse the file."
+            )
+        )
+        return true
     }
 
     private mutating func readWord() throws(PlacedFault) -> FileValue {

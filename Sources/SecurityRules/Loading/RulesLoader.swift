@@ -19,6 +19,7 @@ struct RulesLoader {
         do throws(PlacedFault) {
             let file = try reader.readText()
             comments = reader.comments
+            warnings = reader.warnings
             let top = loadFile(file)
             if !faults.isEmpty { return nil }
             return top.map { (file, $0) }

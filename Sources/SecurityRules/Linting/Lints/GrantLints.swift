@@ -2,6 +2,7 @@
 extension Lint {
     static let grantLints = [
         openRoot, unauthenticatedCreate, writeAboveOwner, writeWithoutExists, readAboveSecret,
+        readWithoutOwner,
     ]
 
     /// A `.read` or `.write` of the root that certainly lets through anybody, or anybody who is signed in. A bound on
@@ -155,14 +156,15 @@ extension Lint {
         }
     )
 
-    /// A `.write` of a wildcard, or of the list around one, that certainly lets a signed-in stranger (a) delete what is there; or, of a
+    /// A `.write` of a wildcard, or of the list around one, that certainly lets a stranger, signed in or signed out, (a) delete what is there; or, of a
     /// wildcard, (b) put something else in its place, where no `.validate` looks at what was there before.
     private static let writeWithoutExists = Lint(
         code: .writeWithoutExists,
-        summary: "Any signed-in user can delete or replace other users' entries.",
+        summary: "Any signed-in user, or anybody, can delete or replace other users' entries.",
         reason: """
             A '.write' covers deletes and replacements too, and '.validate' is not asked about what is gone. A '.write' that asks for nothing but a \
-            sign-in, or only that the new entry be signed, lets any user delete or replace what others wrote.
+            sign-in, or only that the new entry be signed, lets any user delete or replace what others wrote. One that holds for whatever is there \
+            lets anybody, also signed out.
             """,
         wrong: """
             {
@@ -196,19 +198,22 @@ extension Lint {
                 func isReachable(_ world: World) -> Bool {
                     rule.flow.isReachable(rule.expression, true, in: world)
                 }
-                let verb: String
-                if isReachable(.strangerDeleting(rule.flow)) {
-                    verb = "delete"
-                } else if node.isWildcard, isReachable(.strangerReplacing(rule.flow)),
-                    !node.isValidatedAgainstBefore
-                {
-                    verb = "replace"
-                } else {
-                    return nil
+                func verb(isSignedIn: Bool) -> String? {
+                    if isReachable(.strangerDeleting(rule.flow, isSignedIn: isSignedIn)) {
+                        return "delete"
+                    }
+                    let isReplaced =
+                        node.isWildcard
+                        && isReachable(.strangerReplacing(rule.flow, isSignedIn: isSignedIn))
+                        && !node.isValidatedAgainstBefore
+                    return isReplaced ? "replace" : nil
                 }
+                let anybody = verb(isSignedIn: false)
+                guard let verb = anybody ?? verb(isSignedIn: true) else { return nil }
+                let who = anybody == nil ? "Any signed-in user" : "Anybody, also signed out,"
                 return Finding(
                     rule.offset(of: rule.expression),
-                    "Any signed-in user can \(verb) \(what), whoever wrote it.",
+                    "\(who) can \(verb) \(what), whoever wrote it.",
                     "Ask who owns what is there: !data.exists() || data.child('author').val() == auth.uid; or allow "
                         + "only new entries: !data.exists()."
                 )
@@ -270,6 +275,56 @@ extension Lint {
                     rule.offset(of: rule.expression),
                     "This lets \(who) read everything below '\(node.path)': \(secret).",
                     "Keep what is private in a tree of its own, readable by its user alone, and public profiles in another."
+                )
+            }
+        }
+    )
+
+    /// A `.read` that asks who reads, and certainly lets anybody signed out read what is there.
+    private static let readWithoutOwner = Lint(
+        code: .readWithoutOwner,
+        summary: "A '.read' that asks who reads lets everybody read what is there.",
+        reason: """
+            An alternative of '||' that holds for whatever is there takes the meaning from those beside it: 'data.val() != null || ...' lets \
+            anybody, also signed out, read every entry there is, and who is asked about in the other alternative counts only where there is \
+            nothing to read.
+            """,
+        wrong: """
+            {
+              "rules": {
+                "letters": {
+                  "$letter": {
+                    ".read": "data.exists() || auth != null && data.child('to').val() == auth.uid"
+                  }
+                }
+              }
+            }
+            """,
+        right: """
+            {
+              "rules": {
+                "letters": {
+                  "$letter": {
+                    ".read": "auth != null && (!data.exists() || data.child('to').val() == auth.uid)"
+                  }
+                }
+              }
+            }
+            """,
+        find: { tree in
+            tree.nodes.compactMap { node in
+                guard let rule = node.read, node.parent != nil, rule.expression.names("auth"),
+                    !rule.admitsEverybody
+                else { return nil }
+                let world = World.stranger(rule.flow, isSignedIn: false)
+                guard let part = rule.flow.grantingPart(rule.expression, in: world) else {
+                    return nil
+                }
+                return Finding(
+                    rule.offset(of: part),
+                    "This lets anybody, also signed out, read whatever is there at '\(node.path)'; what the rule asks about "
+                        + "'auth' never matters.",
+                    "Join the two with && instead of ||; to let everybody read on purpose, write true."
                 )
             }
         }

@@ -1,6 +1,8 @@
 /// What is noticed while rules are loaded, or while their comments are read.
 extension Lint {
-    static let loaderLints = [regexAlternatives, regexGroup, mixedOrder, unusedAllow]
+    static let loaderLints = [
+        regexAlternatives, regexGroup, mixedOrder, trailingComma, unusedAllow,
+    ]
 
     private static let regexAlternatives = Lint(
         code: .regexAlternatives,
@@ -44,6 +46,22 @@ extension Lint {
             """,
         right: """
             { "rules": { "$k": { ".read": "$k.length < 5 && auth != null" } } }
+            """,
+        find: nil
+    )
+
+    private static let trailingComma = Lint(
+        code: .trailingComma,
+        summary: "A comma behind the last member of an object, or the last element of a list.",
+        reason: """
+            JSON has no comma there. Files with one are in use, and production is reported to take them, so it loads here too; editors, formatters \
+            and other readers of JSON refuse the file. Two commas in a row are an error.
+            """,
+        wrong: """
+            { "rules": { "a": { ".read": "auth != null", }, } }
+            """,
+        right: """
+            { "rules": { "a": { ".read": "auth != null" } } }
             """,
         find: nil
     )
