@@ -51,10 +51,19 @@ package enum ServiceAccountKeys {
             try revoke(name, key: choice.addsKey ? id : nil, at: database)
             throw .failed("\(error)\n\(what) is revoked again")
         }
-        let words = """
-            \(email) may do everything at \(key.member("token_uri").string ?? database.origin)
+        let address = key.member("token_uri").string ?? database.origin
+        var words = """
+            \(email) may do everything at \(address)
             its key \(id) is in \(path == "-" ? "the output" : path); keep it secret
             """
+        if address.lowercased().hasPrefix("http://") {
+            words += """
+
+                warning: Admin SDKs send such a key to https addresses alone. Give the server a certificate (--tls-cert) or name the \
+                address of its proxy (--public-url https://...), then make the key anew; for development an SDK needs no key but \
+                FIREBASE_DATABASE_EMULATOR_HOST and FIREBASE_AUTH_EMULATOR_HOST
+                """
+        }
         return CommandOutcome(output: "", errors: words, exitCode: 0)
     }
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from firebase_admin import auth, credentials, db
 from google.auth.exceptions import RefreshError
 
+from command_line import hearth
 from production_server import GRANT, NUMBER, Production, assertion, base64url, self_signed
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -77,6 +78,15 @@ def test_a_key_file_is_private_and_is_never_overwritten(production):
     assert forced.returncode == 0, forced.stderr
     assert json.loads(file.read_text())["client_email"] == "other@demo.hearth.local"
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_for_an_address_that_sdks_refuse_comes_with_a_warning(production, dev):
+    done = hearth(None, "service-account", "create", "plain", "--url", dev.address, "--output", "-")
+    assert done.returncode == 0, done.stderr
+    assert b"warning: Admin SDKs send such a key to https addresses alone" in done.stderr
+    assert json.loads(done.stdout)["token_uri"].startswith("http://")
+    done = production.run("service-account", "create", "sealed", "--output", "-")
+    assert done.returncode == 0 and b"warning" not in done.stderr
 
 
 def test_a_key_goes_to_standard_output_alone(production):
@@ -242,6 +252,7 @@ def test_nothing_counts_after_an_account_is_revoked(production, sdk):
         db.reference("gone", app=fresh).get()
     answer = production.token({"grant_type": GRANT, "assertion": assertion(file)})
     assert answer.status == 400 and answer.json["error"] == "invalid_grant"
+    assert "may be revoked" in answer.json["error_description"]
     # Another account of this name has other keys, and old tokens are none of its.
     renewed = production.create("gone")
     assert production.request("GET", "/gone.json", token=token).status == 401

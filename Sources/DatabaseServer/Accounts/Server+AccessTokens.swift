@@ -39,6 +39,12 @@ struct AccessTokenRefusal: Error, Equatable {
         self.text = text
     }
 
+    /// The key that signed is none of any service account.
+    static let unknownKey = AccessTokenRefusal(
+        .invalidGrant,
+        "The key is not known; it or its service account may be revoked. Make one with 'hearth service-account create'."
+    )
+
     var status: Int {
         switch code {
         case .invalidRequest, .invalidGrant, .unsupportedGrantType: 400
@@ -138,6 +144,7 @@ extension Server {
         do throws(TokenError) {
             token = try outcome.get()
         } catch {
+            if case .unknownKey = error { throw .unknownKey }
             // Whoever has the key shall learn what is wrong with the address; nobody else gets so far.
             let hint = error == .wrongAudience ? " 'aud' must be \(audience)." : ""
             throw AccessTokenRefusal(.invalidGrant, error.wireText + hint)
@@ -147,7 +154,7 @@ extension Server {
             let account = accountDirectory.serviceAccount(email: email), !account.isDisabled,
             let key = account.key(keyID)
         else {
-            throw AccessTokenRefusal(.invalidGrant, "The key is not known; it may be revoked.")
+            throw .unknownKey
         }
         let named = token.claims.member("aud").string
         guard !key.isOfOwnUniverse || named.map(AccessTokenAddress.usual.contains) != true else {

@@ -28,6 +28,23 @@ enum ActionLink {
         return context.address + path + "?" + query(parameters)
     }
 
+    /// Checks the domain that a request wants the link to have (`linkDomain`).
+    ///
+    /// Links lead to the server's own address, so in production that alone will do; in development any is passed over,
+    /// as the emulator does.
+    ///
+    /// - Throws: `INVALID_HOSTING_LINK_DOMAIN`.
+    static func check(domain: String, _ context: IdentityContext) throws(IdentityError) {
+        if context.policy.isDevelopment { return }
+        let origins = ["https", "http"].map { "\($0)://\(domain.lowercased())" }
+        guard let own = ContinueURL.origin(of: context.address), origins.contains(own) else {
+            throw .code(
+                .invalidHostingLinkDomain,
+                "links of this server lead to \(context.address)"
+            )
+        }
+    }
+
     /// Parameters as the query of an address.
     static func query(_ parameters: [(String, String)]) -> String {
         parameters.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }.joined(

@@ -11,7 +11,7 @@ extension IdentityToolkit {
         _ request: IdentityRequest,
         _ context: IdentityContext
     ) throws(IdentityError) -> IdentityStep {
-        let order = try CodeOrder(request, context.policy)
+        let order = try CodeOrder(request, context)
         switch order.kind {
         case .emailSignIn: return .answer(try order.signIn(request.fields, context))
         case .passwordReset: return .answer(try order.reset(request.fields, context))
@@ -85,8 +85,8 @@ private struct CodeOrder {
     }
 
     /// Reads a request.
-    init(_ request: IdentityRequest, _ policy: IdentityPolicy) throws(IdentityError) {
-        let fields = request.fields
+    init(_ request: IdentityRequest, _ context: IdentityContext) throws(IdentityError) {
+        let (fields, policy) = (request.fields, context.policy)
         kind = try fields.codeKind()
         isForAdmin = request.isAdmin
         apiKey = request.query["key"].flatMap { $0.isEmpty ? nil : $0 }
@@ -97,6 +97,9 @@ private struct CodeOrder {
         if let url = try fields.text("continueUrl"), !url.isEmpty {
             try ContinueURL.check(url, policy)
             continueURL = url
+        }
+        if let domain = try fields.text("linkDomain"), !domain.isEmpty {
+            try ActionLink.check(domain: domain, context)
         }
         if !isReturned { try CodeOrder.checkDelivery(policy) }
         switch kind {

@@ -345,6 +345,24 @@ struct CodesTests {
         }
     }
 
+    @Test("a link has no domain but the server's own; in development any is passed over")
+    func linkDomains() throws {
+        for (domain, isProduction, error) in [
+            ("127.0.0.1:9000", true, nil),
+            ("links.example.com", true, "INVALID_HOSTING_LINK_DOMAIN"),
+            ("127.0.0.1:9000.evil.example", true, "INVALID_HOSTING_LINK_DOMAIN"),
+            ("links.example.com", false, nil),
+        ] as [(String, Bool, String?)] {
+            var realm = ClientRefusalTests.realm { $0.isDevelopment = !isProduction }
+            for member in ["linkDomain", "link_domain"] {
+                let body =
+                    #"{"requestType":"PASSWORD_RESET","email":"ann@example.com","\#(member)":"\#(domain)"}"#
+                let message = try realm.call(.sendOobCode, body).message
+                #expect(message?.split(separator: " ").first == error.map { $0[...] }, "\(domain)")
+            }
+        }
+    }
+
     @Test("a server that cannot write to anybody says so to everybody alike")
     func undeliverable() throws {
         var realm = Self.production()
