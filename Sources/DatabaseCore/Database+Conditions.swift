@@ -13,6 +13,7 @@ enum WriteCondition {
 /// A node that was hashed elsewhere, for a condition.
 struct ComparedNode {
     let node: Node
+    /// The hash that the condition names, if it is of this node in some client's form.
     let hash: String
 }
 
@@ -108,7 +109,7 @@ extension Database {
         if current.isLarge(from: nodesHashedAtOnce) { return .unknown(current) }
         switch condition {
         case .hash(let hash):
-            return current.matches(hash: hash) ? .holds : .differs(current, .ofNothing)
+            return current.hash(like: hash) == hash ? .holds : .differs(current, .ofNothing)
         case .tag(let asked):
             let tag = EntityTag(current)
             return asked == tag ? .holds : .differs(current, tag)
@@ -124,5 +125,5 @@ extension Database {
 
 extension EntityTag {
     /// The tag of a node, which must be short to hash.
-    init(_ node: Node) { self.init(hash: node.hash(.priority)) }
+    init(_ node: Node) { self.init(hash: node.hash()) }
 }

@@ -42,7 +42,12 @@ extension Database {
     }
 
     private func readRequest(_ requester: Requester, _ now: Timestamp) -> RulesRequest {
-        RulesRequest(root: root, auth: requester.identity.auth, now: commitTime(now))
+        RulesRequest(
+            root: root,
+            auth: requester.identity.auth,
+            now: commitTime(now),
+            plainReadsOrderByKey: requester.channel == .rest || requester.channel == .stream
+        )
     }
 
     private func note(

@@ -34,6 +34,8 @@ extension DatabaseEngine {
             counts.refusedReads += 1
             return .refused(.permissionDenied, "Permission denied")
         case .refused(let text):
+            // SDKs print a status that they do not know as "unknown error", without its text.
+            tellDeveloper("listen \(target.path) refused: \(text)", session, &effects)
             return .refused(.failed, text)
         case .notIndexed:
             preconditionFailure("without an index such a listen is but warned")

@@ -15,7 +15,11 @@ extension DatabaseEngine {
         let inquiry = nextInquiry()
         session.waiting = .hash(inquiry, node, use)
         inquiringSessions[inquiry] = session
-        effects.append(.work(inquiry, .hash(node)))
+        var asked: String?
+        if case .write(let asking) = use, case .hash(let hash) = asking.write.condition {
+            asked = hash
+        }
+        effects.append(.work(inquiry, .hash(node, like: asked)))
     }
 
     /// Goes on with what waited for long work.

@@ -143,10 +143,24 @@ extension DatabaseEngine {
             body = .json(text)
         case .unknown(let name):
             body = .refused(.error, "Unknown action: \(name)")
+        case .tooBig(let byteLimit):
+            let text = RequestRefusal.tooLarge.text + " One message has at most \(byteLimit) bytes."
+            let advice =
+                "--max-message is the limit; write in parts, or over REST, which has a larger one."
+            tellDeveloper("request \(number) refused: \(text)\n\(advice)", session, &effects)
+            body = .refused(.writeTooBig, text)
         case .malformed(let text):
             body = .refused(.error, text)
         }
         database.reply(number, body, to: session, &effects)
+    }
+
+    /// In development, tells a client what its SDK would not say of a refusal, ahead of it.
+    func tellDeveloper(_ text: String, _ session: Session, _ effects: inout [Effect]) {
+        let database = session.database
+        guard database.explainsRefusals, database.inspection != .off else { return }
+        let message = ServerMessage.securityDebug(text).encoded()
+        database.emit(.send(.text(message), to: [session.connection]), &effects)
     }
 
     // MARK: - On-disconnect writes
@@ -180,7 +194,7 @@ extension DatabaseEngine {
         case .mustCompare, .mustDecide: preconditionFailure("it is answered when that is done")
         case .denied: .refused(.permissionDenied, "Permission denied")
         case .refused(let refusal):
-            .refused(refusal.isPassing ? .unavailable : .failed, refusal.text)
+            .refused(refusal.status, refusal.text)
         }
     }
 
@@ -233,6 +247,13 @@ extension RequestRefusal {
         case .noSpace, .logBehind, .busy, .changing, .tooManyListens: true
         case .tooDeep, .tooManyEntries, .tooLarge, .unknownRuleset, .unusableRuleset: false
         }
+    }
+}
+
+extension RequestRefusal {
+    fileprivate var status: Status {
+        if isPassing { return .unavailable }
+        return self == .tooLarge ? .writeTooBig : .failed
     }
 }
 

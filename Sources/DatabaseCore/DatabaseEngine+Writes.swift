@@ -282,8 +282,12 @@ extension DatabaseEngine {
     ) {
         let (write, database) = (asked.write, asked.database)
         var response: Response
+        var tagUse = asked.tagUse
         switch outcome {
-        case .done(let changes):
+        case .done(let done):
+            let (changes, isCut) = database.shown(done, of: write, now)
+            // The tag of a number is as good as the number.
+            if isCut { tagUse = .none }
             response =
                 write.base == nil
                 ? .written(changes[0].new, nil) : .merged(changes.map { ($0.target, $0.new) }, nil)
@@ -292,7 +296,6 @@ extension DatabaseEngine {
         case .stale, .mustCompare, .mustDecide: preconditionFailure("these are answered before")
         }
         if case .written = response, let key = asked.key { response = .pushed(key, nil) }
-        var tagUse = asked.tagUse
         // The tag of the node of an update tells of what was not written, too.
         if tagUse == .wanted, let base = write.base,
             !database.mayRead(base, as: write.identity, now)

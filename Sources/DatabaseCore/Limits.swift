@@ -33,6 +33,9 @@ package enum Limits {
     package static let parkedMessages = 10_000
     /// Parked messages of one session, or of those who wait for one index, that go on in one portion.
     package static let messagesAtOnce = 16
+    /// Increments of one write whose places the rules are asked about before the answer shows their sums; the sums of
+    /// more are left out.
+    package static let sumsAsked = 100
     /// On-disconnect writes of one session.
     package static let onDisconnectWrites = 1_000
     /// Bytes of the commits that only remove data and are taken while the disk is below its reserve, until there is

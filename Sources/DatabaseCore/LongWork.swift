@@ -7,8 +7,8 @@ package import WireProtocol
 ///
 /// Pure: any thread may do it, at any time, with the same outcome.
 package enum LongWork: Sendable {
-    /// The hash of a node, in priority order.
-    case hash(Node)
+    /// The hash of a node; the given one in its place if some client computes it of the same data.
+    case hash(Node, like: String? = nil)
     /// What a client with data of this hash lacks of a node.
     case compare(Node, ListenHash)
     /// An index of a node's children.
@@ -29,8 +29,8 @@ package enum LongWork: Sendable {
     package func perform(isCancelled: @escaping () -> Bool = { false }) -> LongResult {
         if isCancelled() { return .refused }
         switch self {
-        case .hash(let node):
-            return node.hash(.priority, isCancelled: isCancelled).map { .hash($0) } ?? .refused
+        case .hash(let node, let asked):
+            return node.hash(like: asked, isCancelled: isCancelled).map { .hash($0) } ?? .refused
         case .decide(let write):
             return write.decide(isCancelled: isCancelled).map { .decided($0) } ?? .refused
         case .compare(let node, let hash): return .compared(hash.compare(with: node))

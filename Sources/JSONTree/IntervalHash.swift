@@ -233,7 +233,7 @@ extension IntervalHasher {
             text.append(flag ? "boolean:true" : "boolean:false")
         } else if let number = leaf.number {
             text.append("number:")
-            text.appendHex(number)
+            text.appendHex(number.bitPattern)
         } else {
             text.append("string:")
             leaf.withText { appendQuoted($0) }

@@ -5,42 +5,57 @@
 #endif
 
 extension Node {
-    /// In which order the children of a node enter its hash.
-    package enum HashOrder: Sendable {
-        /// By priority, ties by key: the rule.
-        case priority
-        /// The same, but by key where every child of a node has a priority: iOS clients do so.
-        case key
+    /// How the text of which a hash is made is written.
+    package enum HashForm: Sendable {
+        /// Children by priority, ties by key; numbers as their IEEE bits: the rule.
+        case standard
+        /// The same, but children by key where every one of them has a priority: iOS clients do so.
+        case iOS
+        /// The same, but some numbers as other bits: see `Double.bitsOfJavaScriptSDK`.
+        case javaScript
     }
 
     /// The hash by which clients compare data: base64 of a SHA-1, 28 characters; empty when absent.
     ///
     /// O(size). See the wire protocol, "Node hash".
-    package func hash(_ order: HashOrder = .priority) -> String {
-        hash(order, stepLimit: .max) ?? ""
+    package func hash(_ form: HashForm = .standard) -> String {
+        hash(form, stepLimit: .max) ?? ""
     }
 
     /// The same; nil when more than `stepLimit` nodes would have to be hashed.
-    package func hash(_ order: HashOrder = .priority, stepLimit: Int) -> String? {
-        var hasher = NodeHasher(order: order, stepsLeft: stepLimit)
+    package func hash(_ form: HashForm = .standard, stepLimit: Int) -> String? {
+        var hasher = NodeHasher(form: form, stepsLeft: stepLimit)
         return hasher.hash(self)
     }
 
-    /// The same; nil once `isCancelled`, which is asked every 4,096 nodes.
-    package func hash(_ order: HashOrder, isCancelled: @escaping () -> Bool) -> String? {
-        var hasher = NodeHasher(order: order, stepsLeft: .max)
-        hasher.isCancelled = isCancelled
-        return hasher.hash(self)
-    }
-
-    /// Whether a client that sent `hash` has this very data, in whichever order it hashes.
+    /// The hash; `asked` in its place if that is the one that a client computes of this data in one of these forms.
     ///
-    /// An empty hash stands for nothing. O(size).
+    /// Nil once `isCancelled`, which is asked every 4,096 nodes. O(size).
+    package func hash(
+        like asked: String?,
+        in forms: [HashForm] = [.iOS, .javaScript],
+        isCancelled: (() -> Bool)? = nil
+    ) -> String? {
+        var hasher = NodeHasher(form: .standard, stepsLeft: .max)
+        hasher.isCancelled = isCancelled
+        guard let hash = hasher.hash(self) else { return nil }
+        guard let asked, asked != hash else { return hash }
+        for form in hasher.otherForms where forms.contains(form) {
+            var other = NodeHasher(form: form, stepsLeft: .max)
+            other.isCancelled = isCancelled
+            guard let found = other.hash(self) else { return nil }
+            if found == asked { return asked }
+        }
+        return hash
+    }
+
+    /// Whether a client that sent `hash` has this very data.
+    ///
+    /// An empty hash stands for nothing. The form of the JavaScript SDK does not count: there two numbers may have one
+    /// hash, and data that differs must not be taken for the same. O(size).
     package func matches(hash: String) -> Bool {
         if hash.isEmpty || isAbsent { return hash.isEmpty && isAbsent }
-        var hasher = NodeHasher(order: .priority, stepsLeft: .max)
-        if hasher.hash(self) == hash { return true }
-        return hasher.dependsOnOrder && self.hash(.key) == hash
+        return self.hash(like: hash, in: [.iOS]) == hash
     }
 }
 
@@ -49,18 +64,25 @@ extension Node {
 /// The text to hash is built at the end of one buffer and replaced there by its hash, which is part
 /// of the parent's text: no allocation for a node.
 private struct NodeHasher {
-    let order: Node.HashOrder
+    let form: Node.HashForm
     /// Nodes that may still be hashed; below 0 once the limit is passed.
     var stepsLeft: Int
     /// Whether a node was met whose children all have priorities: there iOS clients hash otherwise.
-    private(set) var dependsOnOrder = false
+    private var dependsOnOrder = false
+    /// Whether a number was met that the JavaScript SDK hashes otherwise.
+    private var dependsOnNumbers = false
     /// Asked now and then; a hash that is cancelled has no steps left.
     var isCancelled: (() -> Bool)?
     private var text = Scratch()
 
-    init(order: Node.HashOrder, stepsLeft: Int) {
-        self.order = order
+    init(form: Node.HashForm, stepsLeft: Int) {
+        self.form = form
         self.stepsLeft = stepsLeft
+    }
+
+    /// The forms that differ from the standard one for what was hashed.
+    var otherForms: [Node.HashForm] {
+        (dependsOnOrder ? [.iOS] : []) + (dependsOnNumbers ? [.javaScript] : [])
     }
 
     /// The 28 base64 characters, none for an absent node, nil past the limit.
@@ -116,7 +138,7 @@ private struct NodeHasher {
         if withPriority == 0 { return nil }
         if withPriority == node.childCount {
             dependsOnOrder = true
-            if order == .key { return nil }
+            if form == .iOS { return nil }
         }
         if node.childCount > stepsLeft { return nil }
         var children: [(key: Key, priority: Node, child: Node)] = []
@@ -138,11 +160,20 @@ private struct NodeHasher {
             text.append(flag ? "boolean:true" : "boolean:false")
         } else if let number = leaf.number {
             text.append("number:")
-            text.appendHex(number)
+            append(number)
         } else {
             text.append("string:")
             leaf.withText { text.append($0) }
         }
+    }
+
+    private mutating func append(_ number: Double) {
+        if number.isMisjudgedByLogarithm {
+            let foreign = number.bitsOfJavaScriptSDK
+            if form == .javaScript { return text.appendHex(foreign) }
+            if foreign != number.bitPattern { dependsOnNumbers = true }
+        }
+        text.appendHex(number.bitPattern)
     }
 
     /// Puts the base64 of the SHA-1 of what was written since `start` in its place.

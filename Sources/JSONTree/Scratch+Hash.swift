@@ -15,10 +15,10 @@ extension Scratch {
         unsafe append(Bytes(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
-    /// Appends the 16 lower-case hex digits of a double, its sign first.
-    mutating func appendHex(_ number: Double) {
+    /// Appends 16 lower-case hex digits, the most significant first.
+    mutating func appendHex(_ bits: UInt64) {
         for shift in stride(from: 60, through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: number.bitPattern >> UInt64(shift)) & 15
+            let digit = UInt8(truncatingIfNeeded: bits >> UInt64(shift)) & 15
             append(digit < 10 ? 48 + digit : 87 + digit)
         }
     }

@@ -43,7 +43,9 @@ struct FramingHeaders {
     /// Whether this asks for a WebSocket.
     var isWebSocketUpgrade: Bool { isUpgrade && isToWebSocket }
 
-    /// The Host header, or the authority of an absolute target; empty when HTTP/1.0 sent none.
+    /// The Host header, which an absolute target must repeat; its authority, or nothing, when HTTP/1.0 sent none.
+    ///
+    /// A target that names another host is refused, so that no two readers can tell the host differently.
     func host(
         _ line: RequestHeadParser.Line,
         _ target: RequestTarget
@@ -53,7 +55,10 @@ struct FramingHeaders {
             guard line.isHTTP10 else { throw .missingHost }
             return target.authority ?? ""
         }
-        return target.authority ?? String(decoding: bytes[host], as: UTF8.self)
+        if let authority = target.authority, !isNamed(host, authority.lowercased()) {
+            throw .hostDiffers
+        }
+        return String(decoding: bytes[host], as: UTF8.self)
     }
 
     /// How the body is delimited; what two readers could tell differently is refused.

@@ -20,6 +20,8 @@ enum RequestFault: Error, Equatable {
     case bareLineFeed
     case missingHost
     case duplicateHost
+    /// An absolute target names another host than the Host header.
+    case hostDiffers
     case badContentLength
     case duplicateContentLength
     case contentLengthWithTransferEncoding
@@ -39,10 +41,8 @@ enum RequestFault: Error, Equatable {
     var status: Int {
         switch self {
         case .badRequestLine, .tlsOnPlainPort, .badTarget, .badPath, .badHeader, .bareLineFeed,
-            .missingHost,
-            .duplicateHost,
-            .badContentLength, .duplicateContentLength, .contentLengthWithTransferEncoding,
-            .badChunk, .bodyTooLarge,
+            .missingHost, .duplicateHost, .hostDiffers, .badContentLength,
+            .duplicateContentLength, .contentLengthWithTransferEncoding, .badChunk, .bodyTooLarge,
             .badUpgrade:
             400
         case .methodNotAllowed, .unknownMethod: 405
@@ -72,6 +72,7 @@ enum RequestFault: Error, Equatable {
         case .bareLineFeed: "bad line end: lines end with CR LF"
         case .missingHost: "the Host header is missing"
         case .duplicateHost: "more than one Host header"
+        case .hostDiffers: "the request target and the Host header name different hosts"
         case .badContentLength: "bad Content-Length: expected decimal digits"
         case .duplicateContentLength: "more than one Content-Length header"
         case .contentLengthWithTransferEncoding:
@@ -83,7 +84,8 @@ enum RequestFault: Error, Equatable {
         case .tooManyHeaders(let limit): "more than \(limit) headers"
         case .bodyTooLarge:
             "Data to write exceeds the maximum size that can be modified with a single request."
-        case .badChunk: "bad chunked encoding: expected a hexadecimal size, CR LF, data, CR LF"
+        case .badChunk:
+            "bad chunked encoding: expected a hexadecimal size, CR LF, data, CR LF, and no extension"
         case .overloaded: "too many unfinished requests; try again later"
         case .headTimeout: "the request head did not arrive in time"
         case .bodyTimeout: "the request body arrived too slowly"

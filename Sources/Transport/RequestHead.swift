@@ -23,7 +23,7 @@ package final class RequestHead: Sendable {
     package var rawQuery: String? { target.query.map(text) }
     /// The parameters of the query in the order sent; `+` reads as a space here.
     package let query: [(name: String, value: String)]
-    /// The Host header, or the authority of an absolute target; empty when HTTP/1.0 sent none.
+    /// The Host header, or without one the authority of an absolute target; empty when HTTP/1.0 sent neither.
     package let host: String
     /// The other end: a numeric address.
     package let peerAddress: String

@@ -8,7 +8,7 @@ struct RequestTarget: Sendable {
     let query: Range<Int>?
     let segments: [String]
     let parameters: [(name: String, value: String)]
-    /// The authority of an absolute target (`http://host:port/path`), which outranks Host.
+    /// The authority of an absolute target (`http://host:port/path`); the Host header must repeat it.
     let authority: String?
     /// Whether this is `*`, which means the server and no resource of it.
     let isAsterisk: Bool

@@ -48,6 +48,8 @@ package final class WebSocketConnection {
     private var isClosedTold = false
     private var lastReceived: UInt64 = 0
     private var isPingSent = false
+    /// When the peer must have sent a message; nil once it has, or when it may take its time.
+    private(set) var speakingDeadline: UInt64?
     /// Input that has to wait: `inbox[inboxStart...]`. The socket is not read meanwhile.
     private var inbox: [UInt8] = []
     private var inboxStart = 0
@@ -183,12 +185,23 @@ package final class WebSocketConnection {
 
     // MARK: Receiving
 
+    /// Closes the connection with 1008 unless its first message comes within this time. Answers to pings do not count.
+    package func expectMessage(within time: Duration) {
+        speakingDeadline = EventLoop.shared.now + time.nanoseconds
+        setDeadline(EventLoop.shared.now + (connection?.timeouts.ping.nanoseconds ?? 0))
+    }
+
+    /// Sets when `deadlinePassed` is told next: at `time`, or sooner if a first message is due before.
+    private func setDeadline(_ time: UInt64) {
+        connection?.setDeadline(min(time, speakingDeadline ?? .max))
+    }
+
     /// Tells the application, then reads what came along with the handshake.
     func open(_ head: RequestHead, _ rest: [UInt8]) {
         listener.counters.webSocketCount += 1
         listener.counters.openWebSocketCount += 1
         if let connection {
-            connection.setDeadline(EventLoop.shared.now + connection.timeouts.ping.nanoseconds)
+            setDeadline(EventLoop.shared.now + connection.timeouts.ping.nanoseconds)
         }
         lastReceived = EventLoop.shared.now
         listener.application?.opened(self, head)
@@ -200,7 +213,7 @@ package final class WebSocketConnection {
         if isPingSent, state == .open {
             isPingSent = false
             if let connection {
-                connection.setDeadline(lastReceived + connection.timeouts.ping.nanoseconds)
+                setDeadline(lastReceived + connection.timeouts.ping.nanoseconds)
             }
         }
         guard !holdsInput else {
@@ -259,6 +272,7 @@ package final class WebSocketConnection {
         case .needsMore, .pong: break
         case .message(let message):
             guard isOpen else { return }
+            speakingDeadline = nil
             listener.counters.receivedFrameCount += 1
             listener.application?.received(self, message)
         case .ping(let payload):
@@ -308,6 +322,11 @@ package final class WebSocketConnection {
             connection.fail()
             return
         }
+        if let due = speakingDeadline, due <= now {
+            listener.counters.timeoutCount += 1
+            close(code: 1008, reason: "No message came in time")
+            return
+        }
         let ping = connection.timeouts.ping.nanoseconds
         let hangup = connection.timeouts.hangup.nanoseconds
         // Nothing was read of a peer that is held, so it cannot be blamed for its silence.
@@ -317,12 +336,12 @@ package final class WebSocketConnection {
             note(.silent)
             connection.fail()
         } else if now - lastReceived < ping {
-            connection.setDeadline(lastReceived + ping)
+            setDeadline(lastReceived + ping)
         } else {
             // From now, and not from the last frame: a loop that was held up has asked nobody yet.
             isPingSent = true
             enqueue(SharedFrame.frame(.ping, []))
-            connection.setDeadline(now + (hangup > ping ? hangup - ping : ping))
+            setDeadline(now + (hangup > ping ? hangup - ping : ping))
         }
     }
 

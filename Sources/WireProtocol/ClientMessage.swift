@@ -67,6 +67,8 @@ package struct ClientRequest: Sendable {
         case echo([UInt8])
         /// An action that Hearth does not know, its name cut to `WireLimits.quotedByteCount`.
         case unknown(String)
+        /// Any action in a message of more bytes than these, which was not kept.
+        case tooBig(byteLimit: Int)
         /// A known action with a body that cannot be carried out; the text says what is wrong.
         case malformed(String)
     }

@@ -76,7 +76,7 @@ extension ClientRequest.Action {
         case .onDisconnectCancel: "oc"
         case .echo: "echo"
         case .unknown(let name): name
-        case .malformed: preconditionFailure("a malformed request is only ever received")
+        case .malformed, .tooBig: preconditionFailure("such a request is only ever received")
         }
     }
 
@@ -102,7 +102,7 @@ extension ClientRequest.Action {
             out.append(text: #"{"d":"#)
             out.append(contentsOf: text)
             out.append(text: "}")
-        case .unauth, .appCheck, .unAppCheck, .unknown, .malformed: out.append(text: "{}")
+        case .unauth, .appCheck, .unAppCheck, .unknown, .malformed, .tooBig: out.append(text: "{}")
         }
     }
 }

@@ -21,10 +21,14 @@ package enum Assembled: Equatable, Sendable {
 ///
 /// Frames must be valid UTF-8 (the transport sees to that). A JavaScript client may cut a message
 /// between the halves of a surrogate pair; both halves then arrive as U+FFFD, which is data like
-/// any other. After an error the assembler is empty again, but the stream is out of step: close it.
+/// any other. After an error the assembler is empty again, but the stream is out of step: close it. Only behind a
+/// message that was too big and had a request number is it in step: all of that message has been read.
 package struct FrameAssembler: Sendable {
     /// The most bytes one message may have.
     package let byteLimit: Int
+
+    /// Bytes beyond `byteLimit` that a message in segments may have and still be read to its end, without being kept.
+    package let drainedByteCount: Int
 
     /// The segments of the message under way, joined. Empty between messages.
     private var joined: [UInt8] = []
@@ -35,10 +39,15 @@ package struct FrameAssembler: Sendable {
     /// Segments received of the message under way. Less than `announcedCount`, or both are 0.
     private var receivedCount = 0
 
-    /// Creates an assembler that is between messages.
-    package init(byteLimit: Int) {
+    /// What is known of the message under way once it is too big; `joined` is empty then.
+    private var drained: MessageEnds?
+
+    /// Creates an assembler that is between messages. Without `drainedByteCount` a message that is too big is an error
+    /// at once.
+    package init(byteLimit: Int, drainedByteCount: Int = 0) {
         precondition(byteLimit > 0, "a message has at least one byte")
         self.byteLimit = byteLimit
+        self.drainedByteCount = drainedByteCount
     }
 
     /// Bytes held for a message that is not complete yet.
@@ -70,21 +79,40 @@ package struct FrameAssembler: Sendable {
             reset()
             throw fault
         }
-        let byteCount = joined.count + frame.count
-        guard byteCount <= byteLimit else {
-            reset()
-            throw .messageTooBig(byteCount: byteCount, limit: byteLimit)
+        receivedCount += 1
+        guard drained == nil, joined.count + frame.count <= byteLimit else {
+            try drain(frame)
+            return .incomplete
         }
         joined.append(contentsOf: frame)
-        receivedCount += 1
         guard receivedCount == announcedCount else { return .incomplete }
         let message = joined
         reset()
         return .message(message)
     }
 
+    /// Takes a segment of a message that is too big. At its end, or where too much has come, it is an error.
+    private mutating func drain(_ frame: [UInt8]) throws(FrameError) {
+        var ends = drained ?? MessageEnds()
+        if drained == nil { ends.append(joined) }
+        ends.append(frame)
+        let isTooMuch = ends.byteCount > byteLimit + drainedByteCount
+        guard isTooMuch || receivedCount == announcedCount else {
+            joined = []
+            drained = ends
+            return
+        }
+        reset()
+        throw .messageTooBig(
+            byteCount: ends.byteCount,
+            limit: byteLimit,
+            request: isTooMuch ? nil : ends.requestNumber
+        )
+    }
+
     private mutating func reset() {
         joined = []
+        drained = nil
         announcedCount = 0
         receivedCount = 0
     }

@@ -1,4 +1,5 @@
-/// Why a sequence of WebSocket text frames is not a message. The connection must be closed.
+/// Why a sequence of WebSocket text frames is not a message. The connection must be closed, unless there is a request
+/// that can be answered.
 package enum FrameError: Error, Equatable, Sendable {
     /// A frame with no bytes where a message or a segment count is due.
     case emptyFrame
@@ -20,7 +21,8 @@ package enum FrameError: Error, Equatable, Sendable {
     /// - Parameters:
     ///   - byteCount: the bytes seen so far, the offending frame included.
     ///   - limit: the most that is taken.
-    case messageTooBig(byteCount: Int, limit: Int)
+    ///   - request: the number of the request in it, when all of it was read; nil when the connection must be closed.
+    case messageTooBig(byteCount: Int, limit: Int, request: Int64? = nil)
 }
 
 extension FrameError: CustomStringConvertible {
@@ -33,7 +35,7 @@ extension FrameError: CustomStringConvertible {
             "a frame of \(byteCount) bytes is neither a message nor a segment count of 1 to 999999"
         case .emptySegment(let index, let count):
             "segment \(index + 1) of \(count) is empty"
-        case .messageTooBig(let byteCount, let limit):
+        case .messageTooBig(let byteCount, let limit, _):
             "message of at least \(byteCount) bytes is over the limit of \(limit)"
         }
     }

@@ -12,6 +12,8 @@ package enum Status: String, Sendable {
     case expiredToken = "expired_token"
     /// The answer is larger than a message may be.
     case tooBig = "too_big"
+    /// The request is larger than a message may be, or what it would change than one write may.
+    case writeTooBig = "write_too_big"
     /// The server cannot do it now.
     case unavailable
     /// The request was understood and could not be done.

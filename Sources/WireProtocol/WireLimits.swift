@@ -23,6 +23,9 @@ package enum WireLimits {
     /// Digits in a segment count that a client may announce.
     package static let receivedCountDigits = 6
 
+    /// Bytes of a message beyond the server's limit that are read, and not kept, so that its request can be answered.
+    package static let drainedByteCount = 256 << 20
+
     /// Bytes of a client's own text (an action's name, a path) that an error text repeats.
     package static let quotedByteCount = 64
 

@@ -115,6 +115,18 @@ def test_scripts_are_judged_by_the_page_that_refers_to_them(dev, headers, status
         assert got == (403 if site == "cross-site" else 200)
 
 
+def test_an_absolute_target_names_the_host_that_is_judged(dev):
+    for host, authority, status in [
+        ("localhost:{port}", "evil.example", 400),
+        ("evil.example", "localhost:{port}", 400),
+        ("evil.example", "evil.example", 403),
+        ("localhost:{port}", "localhost:{port}", 200),
+    ]:
+        target = f"http://{authority}/a.json?ns=demo".replace("{port}", str(dev.port))
+        got, answer = exchange(dev.port, "GET", target, {"Host": host})
+        assert got == status, (host, authority, answer)
+
+
 def test_who_knows_a_session_may_use_it_from_anywhere(dev):
     start = "/.lp?start=t&ser=1&cb=1&v=5&ns=demo"
     host = {"Host": "localhost:{port}"}

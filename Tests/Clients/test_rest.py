@@ -5,6 +5,8 @@ import json
 import pytest
 
 from hearth_server import Hearth
+from stream_client import Stream
+from wire_client import Wire
 
 PRETTY_DENIED = b'{\n  "error" : "Permission denied"\n}\n'
 
@@ -41,6 +43,56 @@ def test_server_values_are_resolved(dev):
     assert dev.put("/n.json", {".sv": {"increment": 2}}).json == 2
     assert dev.put("/n.json", {".sv": {"increment": 2}}).json == 4
     assert isinstance(dev.put("/t.json", {".sv": "timestamp"}).json, int)
+
+
+def test_an_increment_tells_no_number_to_who_may_not_read_it(dev):
+    rules = {"in": {".write": True}, "mixed": {".write": True, "open": {".read": True}}}
+    owner = {"Authorization": "Bearer owner"}
+    assert dev.put("/.settings/rules.json", {"rules": rules}, headers=owner).status == 200
+    dev.put("/.json", {"in": {"n": 41, "m": {"k": 1}}, "mixed": {"open": 5, "shut": 6}}, headers=owner)
+    nought, one = {".sv": {"increment": 0}}, {".sv": {"increment": 1}}
+    tagged = {"X-Firebase-ETag": "true"}
+    for body, told in [(nought, None), ({".value": nought, ".priority": nought}, None), ({"a": 1, "b": nought}, {"a": 1})]:
+        answer = dev.put("/in/n.json?format=export", body, headers=tagged)
+        assert answer.status == 200 and answer.json == told, body
+        assert "ETag" not in answer.headers
+        dev.put("/in/n.json", 41, headers=owner)
+    answer = dev.request("PATCH", "/in.json", {"n": one, "m/k": 2, "t": {".sv": "timestamp"}})
+    assert answer.json["n"] is None and answer.json["m/k"] == 2 and answer.json["t"] > 0
+    assert dev.get("/in/n.json", headers=owner).json == 42
+    answer = dev.request("PATCH", "/mixed.json", {"open": one, "shut": one})
+    assert answer.json == {"open": 6, "shut": None}
+    # Who may read is told, with the tag.
+    answer = dev.put("/in/n.json", one, headers={**owner, **tagged})
+    assert answer.json == 43 and answer.headers["ETag"]
+
+
+def test_rules_see_a_read_without_a_query_in_the_order_of_its_door(dev):
+    """As production was observed: by key over REST and its streams, by priority over WebSocket."""
+    key, priority = "query.orderByKey", "query.orderByPriority"
+    rules = {
+        "key": {".read": f"{key} && !{priority}"},
+        "priority": {".read": f"{priority} && !{key}", ".indexOn": "n"},
+    }
+    owner = {"Authorization": "Bearer owner"}
+    assert dev.put("/.settings/rules.json?ns=demo", {"rules": rules}, headers=owner).status == 200
+    read = lambda path, **options: dev.get(f"/{path}.json?ns=demo", **options).status
+    stream = {"Accept": "text/event-stream"}
+    assert [read("key"), read("priority")] == [200, 401]
+    assert read("priority", headers=stream) == 401
+    with Stream(dev.port, "/key.json?ns=demo") as events:
+        assert events.event() == ("put", "/", None)
+        # The rules are asked again when they change.
+        rules["other"] = {".read": False}
+        assert dev.put("/.settings/rules.json?ns=demo", {"rules": rules}, headers=owner).status == 200
+        dev.put("/key.json?ns=demo", 1, headers=owner)
+        assert events.event() == ("put", "/", 1)
+    status = lambda path: dev.get(f"/{path}&ns=demo").status
+    assert status('key.json?orderBy="$key"') == 200
+    assert status('priority.json?orderBy="$priority"&limitToFirst=1') == 200
+    with Wire(dev.port) as wire:
+        assert wire.request("g", p="/key", q={})[0]["s"] == "permission_denied"
+        assert wire.request("g", p="/priority", q={})[0]["s"] == "ok"
 
 
 @pytest.mark.parametrize("path", ["/a.b.json", "/a$b.json", "/a%2Fb.json", "/x%5B.json"])

@@ -5,6 +5,7 @@ import json
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from hearth_server import Hearth
 from wire_client import Wire
 
 
@@ -56,6 +57,24 @@ def test_a_huge_first_value_arrives_whole(dev):
         assert body["d"] == value["k000007"]
 
 
+@pytest.mark.parametrize("development", [True, False])
+def test_a_write_over_the_limit_is_answered_and_later_ones_are_done(tmp_path, development):
+    """A client whose connection ended instead would send it again, for ever, ahead of all others."""
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"rules":{".read":true,".write":true}}')
+    flags = ["--max-message", "64KiB", "--database", f"demo={rules}"]
+    data = None if development else tmp_path / "data"
+    with Hearth(*flags, dev=development, data=data) as server, Wire(server.port) as client:
+        big = client.send("p", p="/big", d={"text": "é😀" * 300_000})
+        later = client.send("p", p="/small", d=1)
+        body, pushes = client.reply(big)
+        assert body["s"] == "write_too_big" and "65536 bytes" in body["d"], body
+        assert [push["a"] for push in pushes] == (["sd"] if development else [])
+        assert all("--max-message" in push["b"]["msg"] for push in pushes)
+        assert client.reply(later) == ({"s": "ok", "d": ""}, [])
+        assert client.request("g", p="/", q={})[0]["d"] == {"small": 1}
+
+
 def test_keep_alives_and_pings(dev):
     with Wire(dev.port) as client:
         client.socket.send("0")
@@ -71,6 +90,23 @@ def test_transactions_compare_before_they_write(dev):
         body, _ = client.request("p", p="/ctr", d=2, h="YPVfR2bXt/lcDjiQZ8pOkAd3qkQ=")
         assert body["s"] == "ok"
         assert dev.get("/ctr.json?ns=demo").json == 2
+
+
+def test_a_transaction_counts_by_the_hash_that_the_javascript_sdk_makes(dev):
+    """It hashes some numbers wrongly; its function gave these hashes under Node.js."""
+    with Wire(dev.port) as client:
+        for value, hash in [
+            (2**53 - 1, "m4qsp/5BbIWTdjthNlnOX+WCTB0="),
+            ({"n": 2**53 - 1}, "lRjMGsWOvYo/8kmWu76uoYIY3UE="),
+            ({".value": 2**53 - 1, ".priority": 7.999999999999999}, "Gw0M5rw1nkfxE2xXlraerVBPTzw="),
+        ]:
+            client.request("p", p="/n", d=value)
+            # A client that listens anew is told the data: two numbers may have one hash.
+            body, pushes = client.request("q", p="/n", h=hash)
+            assert body["s"] == "ok" and pushes[0]["b"]["d"] == value
+            client.request("n", p="/n")
+            assert client.request("p", p="/n", d=1, h=hash)[0]["s"] == "ok"
+            assert client.request("p", p="/n", d=2, h=hash)[0]["s"] == "datastale"
 
 
 def test_a_close_frame_runs_the_on_disconnect_writes_at_once(dev):

@@ -22,15 +22,39 @@ struct EngineLimitTests {
 
     @Test("a listen beyond the limit of a session is refused, and the others stay")
     func listenLimit() throws {
-        let driver = EngineDriver()
+        let driver = EngineDriver(inspection: .refused, explainsRefusals: true)
         driver.connect(1)
         for index in 0..<DatabaseCore.Limits.listensPerSession {
             driver.send(1, "q", #""p":"/a/k\#(index)","h":"""#)
         }
         let refused = driver.send(1, "q", #""p":"/more","h":"""#).texts(to: 1)
-        #expect(refused.count == 1 && refused[0].contains(#""s":"failed""#))
+        #expect(refused.count == 2 && refused[1].contains(#""s":"failed""#))
+        // SDKs keep the text of the answer to themselves.
+        let text = #""msg":"listen /more refused: More than 10000 listens on one connection""#
+        #expect(refused[0].contains(#""a":"sd""#) && refused[0].contains(text))
         let pushed = try driver.put("/a/k7", Node(true)).texts(to: 1)
         #expect(pushed.count == 1)
+    }
+
+    @Test("a request too big to be kept has an answer in its turn, in development with a reason")
+    func tooBig() {
+        for isDevelopment in [false, true] {
+            let driver = EngineDriver(inspection: .refused, explainsRefusals: isDevelopment)
+            driver.connect(1)
+            guard case .verify(let inquiry, _) = driver.send(1, "auth", #""cred":"t""#).first else {
+                Issue.record("the credential is checked")
+                return
+            }
+            let request = ClientRequest(number: 0, action: .tooBig(byteLimit: 65_536))
+            #expect(driver.step(.received(.request(request), from: ConnectionID(1))).isEmpty)
+            let auth = AuthVariable(Node.absent.with("uid", Node(string: "ann")))
+            let texts = driver.step(.verified(inquiry, .user(auth))).texts(to: 1).dropFirst()
+            #expect(texts.count == (isDevelopment ? 2 : 1))
+            #expect(texts.first?.contains(#""a":"sd""#) == isDevelopment)
+            let answer = texts.last ?? ""
+            #expect(answer.contains(#"{"r":0,"b":{"s":"write_too_big","d":"Data to write exceeds"#))
+            #expect(answer.contains("at most 65536 bytes"))
+        }
     }
 
     @Test("a disk that is low takes removals up to their limit, and again after there was room")
@@ -139,7 +163,7 @@ struct EngineLimitTests {
         driver.connect(1)
         let hash = large.hash()
         var effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(hash)""#)
-        guard case .work(let inquiry, .hash(let node)) = effects.first else {
+        guard case .work(let inquiry, .hash(let node, like: hash)) = effects.first else {
             Issue.record("the engine asks for the hash: \(effects)")
             return
         }
@@ -150,6 +174,28 @@ struct EngineLimitTests {
         #expect(texts.last?.contains(#""d":1"#) == true)
     }
 
+    @Test(
+        "a transaction on a large map counts in each form that a client hashes in",
+        arguments: [Node.HashForm.standard, .iOS, .javaScript]
+    )
+    func largeHashForms(form: Node.HashForm) throws {
+        let driver = EngineDriver()
+        var large = Node.absent
+        for index in 0..<3_000 {
+            let leaf = Node(integer: (1 << 53) - 1).settingPriority(Node(integer: Int64(-index)))
+            large = large.with("k\(index)", leaf)
+        }
+        try driver.put("/large", large)
+        driver.connect(1)
+        let effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(large.hash(form))""#)
+        guard case .work(let inquiry, let work) = effects.first else {
+            Issue.record("the engine asks for the hash: \(effects)")
+            return
+        }
+        let texts = driver.step(.worked(inquiry, work.perform())).texts(to: 1)
+        #expect(texts.count == 1 && texts[0].contains(#""s":"ok""#))
+    }
+
     @Test("a hash that took too long to compare is stale once the data has changed")
     func staleInquiry() throws {
         let driver = EngineDriver()
@@ -158,7 +204,7 @@ struct EngineLimitTests {
         try driver.put("/large", large)
         driver.connect(1)
         let effects = driver.send(1, "p", #""p":"/large","d":1,"h":"\#(large.hash())""#)
-        guard case .work(let inquiry, .hash(let node)) = effects.first else {
+        guard case .work(let inquiry, .hash(let node, _)) = effects.first else {
             Issue.record("the engine asks for the hash: \(effects)")
             return
         }

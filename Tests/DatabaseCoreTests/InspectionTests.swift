@@ -184,7 +184,7 @@ struct InspectionTests {
         }
         #expect(words(waits) == ["wire read /l allowed"])
 
-        let hash = list.hash(.priority)
+        let hash = list.hash()
         let put = Request.Operation.put(
             try WriteTarget("/l"),
             Draft(Node(true)),

@@ -107,13 +107,13 @@ struct LargeWriteTests {
     func hash() throws {
         let node = Node.absent.with("list", try list(20_000))
         var askedCount = 0
-        let hash = node.hash(.priority) {
+        let hash = node.hash(like: nil) {
             askedCount += 1
             return askedCount == 2
         }
         #expect(hash == nil)
         #expect(askedCount == 2)
-        #expect(node.hash(.priority, isCancelled: { false }) == node.hash())
+        #expect(node.hash(like: nil, isCancelled: { false }) == node.hash())
     }
 
     private func list(_ count: Int) throws -> Node {

@@ -95,7 +95,7 @@ struct ClientServer {
             return .ok
         case .auth, .gauth: return .authenticated(nil)
         case .stats, .unauth, .appCheck, .unAppCheck: return .ok
-        case .echo, .unknown, .malformed: return .refused(.error, "unknown")
+        case .echo, .unknown, .malformed, .tooBig: return .refused(.error, "unknown")
         }
     }
 
@@ -175,6 +175,7 @@ extension ClientRequest.Action {
         case .onDisconnectCancel(let target): "onDisconnect cancel \(target)"
         case .echo: "echo"
         case .unknown(let action): "unknown \(action)"
+        case .tooBig: "too big"
         case .malformed(let fault): "malformed \(fault)"
         }
     }

@@ -191,7 +191,7 @@ private struct LinkHistory {
             }
         case .stats, .appCheck, .unAppCheck, .listen, .unlisten, .get, .put, .merge,
             .onDisconnectPut,
-            .onDisconnectMerge, .onDisconnectCancel, .echo, .unknown, .malformed:
+            .onDisconnectMerge, .onDisconnectCancel, .echo, .unknown, .malformed, .tooBig:
             break
         }
         steps.append("answer \(request.number) \(isOK)")
@@ -279,7 +279,7 @@ private struct LinkHistory {
         case .auth, .gauth, .unauth: true
         case .stats, .appCheck, .unAppCheck, .listen, .unlisten, .get, .put, .merge,
             .onDisconnectPut,
-            .onDisconnectMerge, .onDisconnectCancel, .echo, .unknown, .malformed:
+            .onDisconnectMerge, .onDisconnectCancel, .echo, .unknown, .malformed, .tooBig:
             false
         }
     }
@@ -319,7 +319,7 @@ private struct LinkHistory {
         case .onDisconnectPut(_, let draft): "onDisconnect \(draft.node.integer ?? 0)"
         case .get: "get"
         case .stats, .auth, .gauth, .unauth, .appCheck, .unAppCheck, .unlisten, .merge,
-            .onDisconnectMerge, .onDisconnectCancel, .echo, .unknown, .malformed:
+            .onDisconnectMerge, .onDisconnectCancel, .echo, .unknown, .malformed, .tooBig:
             "\(request.action)"
         }
     }

@@ -100,7 +100,7 @@ struct HTTPTests {
         let client = try RawClient(server.port)
         let bytes = Array(
             ("PUT /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-                + "5;name=value\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n").utf8
+                + "5\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n").utf8
         )
         for start in stride(from: 0, to: bytes.count, by: pieceByteCount) {
             try client.send(Array(bytes[start..<min(start + pieceByteCount, bytes.count)]))

@@ -116,7 +116,7 @@ struct PieceTests {
 
     @Test("a chunked body decodes the same however it is cut", arguments: 1...40)
     func chunkCuts(pieceByteCount: Int) throws {
-        let text = "a\r\n0123456789\r\n1;x=y\r\n!\r\n00\r\nT: v\r\nU: w\r\n\r\nNEXT"
+        let text = "a\r\n0123456789\r\n1\r\n!\r\n00\r\nT: v\r\nU: w\r\n\r\nNEXT"
         let bytes = Array(text.utf8)
         var decoder = ChunkedBodyDecoder()
         var body: [UInt8] = []

@@ -35,8 +35,8 @@ struct RequestTargetTests {
         Row(target: "/a?b=c?d/e;f", segments: ["a"], query: ["b=c?d/e;f"]),
         Row(target: "/a?b=100%&c=%4", segments: ["a"], query: ["b=100%", "c=%4"]),
         Row(target: "/.ws?v=5&ns=x&ls=abc", segments: [".ws"], query: ["v=5", "ns=x", "ls=abc"]),
-        Row(target: "http://example.com/a?b", segments: ["a"], query: ["b="]),
-        Row(target: "http://example.com", segments: []),
+        Row(target: "http://localhost/a?b", segments: ["a"], query: ["b="]),
+        Row(target: "http://localhost", segments: []),
     ]
 
     @Test("a target arrives unchanged and its parts are decoded after splitting", arguments: rows)
@@ -49,14 +49,17 @@ struct RequestTargetTests {
         #expect(lines.filter { $0.hasPrefix("query ") } == row.query.map { "query \($0)" })
     }
 
-    @Test("the authority of an absolute target outranks Host")
+    @Test("an absolute target names the host that Host does; without Host it says it alone")
     func authority() throws {
         let server = try TestServer()
         let client = try RawClient(server.port)
-        #expect(
-            try client.get("http://evil.example:80/a").text.contains("\nhost evil.example:80\n")
-        )
+        #expect(try client.get("http://LocalHost/a").text.contains("\nhost localhost\n"))
         #expect(try client.get("/a").text.contains("\nhost localhost\n"))
+        let old = try RawClient(server.port).request("GET http://old.example:80/a HTTP/1.0\r\n\r\n")
+        #expect(old.text.contains("\nhost old.example:80\n"))
+        let refused = try client.get("http://evil.example/a")
+        #expect(refused.status == 400 && refused.text.contains("different hosts"))
+        #expect(client.isEndedByPeer())
     }
 
     @Test("OPTIONS * has no path")

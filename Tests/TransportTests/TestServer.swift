@@ -65,6 +65,8 @@ final class TestApplication: TransportApplication {
     var partByteCount = 0
     var cutCount = 0
     var pausedExchanges: [HTTPExchange] = []
+    /// How long a WebSocket may stay open without a message; nil for ever.
+    var silence: Duration?
     /// Told with every event, so that a test can wait for one.
     var observer: (@LoopActor (String) -> Void)?
 
@@ -84,6 +86,7 @@ final class TestApplication: TransportApplication {
 
     func opened(_ connection: WebSocketConnection, _ head: RequestHead) {
         webSockets.append(connection)
+        if let silence { connection.expectMessage(within: silence) }
         if let greeting = head.queryValue("greet") { connection.send(SharedFrame(text: greeting)) }
         observer?("opened")
     }

@@ -305,6 +305,27 @@ struct WebSocketTests {
         #expect(server.counters.timeoutCount == 1)
     }
 
+    @Test("a peer that answers pings and says nothing is closed; one that has spoken may be silent")
+    func firstMessage() throws {
+        let server = try TestServer { $0.timeouts.ping = .milliseconds(50) }
+        server.read { $0.silence = .seconds(60) }
+        let spoken = try RawClient.webSocket(server.port)
+        #expect(server.read { $0.webSockets.map { $0.speakingDeadline == nil } } == [false])
+        try spoken.sendText("here")
+        while try spoken.readFrame().text != "here" {}
+        #expect(server.read { $0.webSockets.map { $0.speakingDeadline == nil } } == [true])
+        server.read { $0.silence = .milliseconds(200) }
+        let silent = try RawClient.webSocket(server.port)
+        var frame = try silent.readFrame()
+        while frame.operation == 9 {
+            try silent.send(RawClient.frame(10, []))
+            frame = try silent.readFrame()
+        }
+        #expect(frame.operation == 8 && frame.payload.prefix(2) == [0x03, 0xF0], "1008")
+        server.wait { $0.closedCauses == [.closedHere(code: 1008)] }
+        #expect(server.counters.timeoutCount == 1)
+    }
+
     @Test("a peer that answers pings stays; any frame counts as life")
     func alive() throws {
         let server = try TestServer {

@@ -130,6 +130,75 @@ func assembly(_ row: AssemblyCase) {
     #expect(assemble(row.frames) == row.results)
 }
 
+/// A message that is too big: what stands around its body, and the number that is found.
+struct DrainedCase: Sendable, CustomTestStringConvertible {
+    let before: String
+    let behind: String
+    let number: Int64?
+
+    init(_ before: String, _ behind: String, _ number: Int64?) {
+        self.before = before
+        self.behind = behind
+        self.number = number
+    }
+
+    var testDescription: String { "\(before)...\(behind)" }
+}
+
+let drainedCases: [DrainedCase] = [
+    // As JavaScript and Hearth's client write it, as Java's maps do, and with the body first.
+    DrainedCase(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/b","d":""#, #""}}}"#, 3),
+    DrainedCase(#"{"t":"d","d":{"a":"p","r":0,"b":{"d":""#, #"","p":"/b"}}}"#, 0),
+    DrainedCase(#"{"d":{"b":{"p":"/b","d":""#, #""},"r":12,"a":"p"},"t":"d"}"#, 12),
+    DrainedCase(
+        #"{"t":"d","d":{"b":{"p":"/b","d":{"r":7,"x":""#,
+        #"","r":8}},"a":"p","r":-9}}"#,
+        -9
+    ),
+    DrainedCase(#" { "t" : "d" , "d" : { "b" : {"d":""#, #""} , "r" : 5 } } "#, 5),
+    // No request, or none that can be found.
+    DrainedCase(#"{"t":"d","d":{"a":"p","b":{"p":"/b","r":3,"d":""#, #""}}}"#, nil),
+    DrainedCase(#"{"t":"d","d":{"r":"3","a":"p","b":{"d":""#, #""}}}"#, nil),
+    DrainedCase(#"{"t":"d","d":{"b":{"d":{"r":3,"x":""#, #"","r":4}}}}"#, nil),
+    DrainedCase(#"{"r":3,"x":""#, #""}"#, nil),
+    DrainedCase(#"["#, #""]"#, nil),
+    DrainedCase("xxx", "xxx", nil),
+]
+
+@Test(
+    "a message in segments that is too big is read to its end, and its request is known",
+    arguments: drainedCases
+)
+func drained(_ row: DrainedCase) throws {
+    var assembler = FrameAssembler(byteLimit: 1_000, drainedByteCount: 10_000)
+    let filler = String(repeating: "x\\\" {", count: 200)
+    var found: FrameError?
+    #expect(try assembler.receive(bytes("7")) == .incomplete)
+    for segment in [row.before] + Array(repeating: filler, count: 5) {
+        #expect(try assembler.receive(bytes(segment)) == .incomplete)
+        #expect(assembler.heldByteCount <= 1_000)
+    }
+    do throws(FrameError) { _ = try assembler.receive(bytes(row.behind)) } catch { found = error }
+    let count = row.before.utf8.count + 5 * filler.utf8.count + row.behind.utf8.count
+    #expect(found == .messageTooBig(byteCount: count, limit: 1_000, request: row.number))
+    // What follows is a message again.
+    #expect(try assembler.receive(bytes("{}")) == .message(bytes("{}")))
+}
+
+@Test("a message that goes on beyond what is drained ends at once, without a request")
+func drainedTooLong() throws {
+    var assembler = FrameAssembler(byteLimit: 100, drainedByteCount: 1_000)
+    #expect(try assembler.receive(bytes("999999")) == .incomplete)
+    #expect(try assembler.receive(bytes(#"{"t":"d","d":{"r":3,"a":"p","b":{"#)) == .incomplete)
+    let segment = bytes(String(repeating: "x", count: 500))
+    #expect(try assembler.receive(segment) == .incomplete)
+    #expect(try assembler.receive(segment) == .incomplete)
+    #expect(assembler.heldByteCount == 0)
+    #expect(throws: FrameError.messageTooBig(byteCount: 1_533, limit: 100)) {
+        try assembler.receive(segment)
+    }
+}
+
 @Test("an announced count reserves no memory")
 func announcedCount() throws {
     var assembler = FrameAssembler(byteLimit: 1 << 20)

@@ -20,11 +20,11 @@ private func compound(_ ends: [String], of node: Node) throws -> CompoundHash {
 func sameData() throws {
     let data = try node(#"{"a":{".value":1,".priority":2},"b":{".value":1,".priority":1}}"#)
     let parts = try compound(["a", "b"], of: data)
-    for hash in [data.hash(.priority), data.hash(.key)] {
+    for hash in [data.hash(), data.hash(.iOS)] {
         #expect(compare(ListenHash(hash), data) == "same")
         #expect(compare(ListenHash(hash, compound: parts), data) == "same")
     }
-    #expect(data.hash(.priority) != data.hash(.key))
+    #expect(data.hash() != data.hash(.iOS))
     #expect(compare(ListenHash(""), .absent) == "same")
 }
 

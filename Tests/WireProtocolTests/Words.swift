@@ -44,6 +44,7 @@ private func words(_ action: ClientRequest.Action) -> String {
     case .onDisconnectCancel(let target): "onDisconnectCancel \(target)"
     case .echo(let text): "echo \(String(decoding: text, as: UTF8.self))"
     case .unknown(let name): "unknown \(name)"
+    case .tooBig(let limit): "too big: \(limit)"
     case .malformed(let text): "malformed: \(text)"
     }
 }

@@ -220,7 +220,7 @@ extension Server {
     /// The database that a request means; most often the one that the request before it meant.
     func database(of head: RequestHead) throws(BadRequest) -> DatabaseID {
         let ns = head.queryValue("ns")
-        let host = head.header("host")
+        let host = head.host.isEmpty ? nil : head.host
         if let last = lastSelected, last.ns == ns, last.host == host { return last.database }
         do throws(DatabaseNameError) {
             let name = try configuration.selection.database(ns: ns, host: host)

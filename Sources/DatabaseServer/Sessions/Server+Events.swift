@@ -22,6 +22,7 @@ extension Server {
 
     /// A socket is open: its session begins.
     func openEvents(_ socket: WebSocketConnection, _ head: RequestHead, _ database: DatabaseID) {
+        socket.expectMessage(within: Self.firstMessageTimeout)
         let connection = connections.add { id in
             ClientConnection(id: id, carrier: .socket(socket))
         }

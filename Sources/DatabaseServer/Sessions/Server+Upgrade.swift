@@ -29,8 +29,7 @@ extension Server {
         }
         // One at a time: the client has given an earlier one up.
         poll.attempt?.socket.close(code: 1000, reason: "")
-        let byteLimit = configuration.limits.messageByteCount
-        let attempt = UpgradeAttempt(socket, poll, FrameAssembler(byteLimit: byteLimit))
+        let attempt = UpgradeAttempt(socket, poll, assembler())
         poll.attempt = attempt
         socket.userData = attempt
         socket.send(SharedFrame(text: ServerMessage.upgradeAck.encoded()))
@@ -48,6 +47,8 @@ extension Server {
                 try take(text, attempt)
             }
         } catch let error as FrameError {
+            attempt.socket.keptByteCount = 0
+            if case .messageTooBig(_, _, _?) = error { return attempt.hold(.refused(error)) }
             refuse(attempt, error.closeCode, "\(error)")
         } catch let error as MessageError {
             refuse(attempt, error.closeCode, "\(error)")
@@ -67,8 +68,7 @@ extension Server {
             case .request: break
             }
         }
-        attempt.waiting = text
-        attempt.socket.holdMessages()
+        attempt.hold(.text(text))
     }
 
     private func refuse(_ attempt: UpgradeAttempt, _ code: UInt16, _ text: String) {
@@ -89,11 +89,15 @@ extension Server {
         connection.move(to: attempt.socket, attempt.assembler)
         attempt.socket.userData = connection
         attempt.socket.resumeMessages()
-        guard let text = attempt.waiting else { return }
-        do throws(MessageError) {
-            try take(text, connection)
-        } catch {
-            refuse(connection, error.closeCode, "\(error)")
+        switch attempt.waiting {
+        case nil: return
+        case .refused(let error): refuse(error, connection)
+        case .text(let text):
+            do throws(MessageError) {
+                try take(text, connection)
+            } catch {
+                refuse(connection, error.closeCode, "\(error)")
+            }
         }
     }
 }
@@ -108,12 +112,23 @@ final class UpgradeAttempt {
     private weak var poll: PollSession?
     var assembler: FrameAssembler
     /// Data that came before the session has moved; nothing is read behind it.
-    var waiting: [UInt8]?
+    private(set) var waiting: Waiting?
+
+    enum Waiting {
+        case text([UInt8])
+        /// A message that was too big, whose request can be answered.
+        case refused(FrameError)
+    }
 
     init(_ socket: WebSocketConnection, _ poll: PollSession, _ assembler: FrameAssembler) {
         self.socket = socket
         self.poll = poll
         self.assembler = assembler
+    }
+
+    func hold(_ message: Waiting) {
+        waiting = message
+        socket.holdMessages()
     }
 
     /// The WebSocket is over: the session stays where it is.

@@ -13,17 +13,16 @@ extension Server {
             socket.close(code: 1000, reason: "")
             return
         }
+        let isReturning = head.queryValue("ls") != nil
+        socket.expectMessage(
+            within: isReturning ? Self.returningMessageTimeout : Self.firstMessageTimeout
+        )
         if let session = head.queryValue("s") {
             openUpgrade(socket, head, SessionID(session), database)
             return
         }
-        let byteLimit = configuration.limits.messageByteCount
         let connection = connections.add { id in
-            ClientConnection(
-                id: id,
-                carrier: .socket(socket),
-                assembler: FrameAssembler(byteLimit: byteLimit)
-            )
+            ClientConnection(id: id, carrier: .socket(socket), assembler: assembler())
         }
         socket.userData = connection
         let handshake = Handshake(
@@ -52,12 +51,36 @@ extension Server {
                 try take(text, connection)
             }
         } catch let error as FrameError {
-            refuse(connection, error.closeCode, "\(error)")
+            socket.keptByteCount = 0
+            refuse(error, connection)
         } catch let error as MessageError {
             refuse(connection, error.closeCode, "\(error)")
         } catch {
             preconditionFailure("only frames and messages can be refused here")
         }
+    }
+
+    /// An assembler of messages up to the server's limit, which reads larger ones to their end.
+    func assembler() -> FrameAssembler {
+        FrameAssembler(
+            byteLimit: configuration.limits.messageByteCount,
+            drainedByteCount: WireLimits.drainedByteCount
+        )
+    }
+
+    /// Answers the request of a message that was too big, so that its client does not send it for ever; ends a
+    /// connection that is out of step.
+    func refuse(_ error: FrameError, _ connection: ClientConnection) {
+        guard case .messageTooBig(_, let limit, let number?) = error else {
+            return refuse(connection, error.closeCode, "\(error)")
+        }
+        counts.malformedMessages += 1
+        log.info(
+            "refused a request: \(error)",
+            metadata: ["connection": "\(connection.id.value)"]
+        )
+        let request = ClientRequest(number: number, action: .tooBig(byteLimit: limit))
+        step(.received(.request(request), from: connection.id))
     }
 
     /// Reads a whole message: at once, or away from the loop when it is large.

@@ -44,8 +44,8 @@ extension Server: TransportApplication {
     private func judgeOrigin(_ head: RequestHead) -> OriginGuard.Verdict {
         guard originGuard.bindIsLoopback else { return .accept }
         let namesPage = OriginGuard.pageHeaders.contains { head.hasHeader($0) }
-        let host = head.header("host")
-        if !namesPage, host != nil, host == acceptedHost { return .accept }
+        let host = head.host
+        if !namesPage, host == acceptedHost { return .accept }
         var request = OriginGuard.Request(head)
         request.hasLivePollCredentials = polls.session(of: head) != nil
         let verdict = originGuard.judge(request)
@@ -98,7 +98,7 @@ extension OriginGuard.Request {
     init(_ head: RequestHead) {
         self.init(
             path: "/" + head.pathSegments.joined(separator: "/"),
-            host: Self.joined(head, "host"),
+            host: head.host.isEmpty ? nil : head.host,
             origin: Self.joined(head, "origin"),
             secFetchSite: Self.joined(head, "sec-fetch-site"),
             referer: Self.joined(head, "referer"),

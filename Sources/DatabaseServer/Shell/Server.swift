@@ -124,6 +124,11 @@ final class Server {
     /// like take up to 0.1 µs a byte.
     nonisolated static let readAwayByteCount = 64 * 1024
 
+    /// How long a WebSocket may be open before its first message: a client's first connection counts its use at once.
+    static let firstMessageTimeout = Duration.seconds(30)
+    /// The same for one that names its last session: a client with nothing to say sends a keep-alive after 45 s.
+    static let returningMessageTimeout = Duration.seconds(75)
+
     /// Exports and backups at a time; each keeps an old state of every database in memory.
     static let archiveLimit = 4
 
