@@ -64,6 +64,22 @@ static const unsigned char rooms_js[] = {
 #embed "Pages/rooms.js"
 };
 
+static const unsigned char links_js[] = {
+#embed "Pages/links.js"
+};
+
+static const unsigned char threads_js[] = {
+#embed "Pages/threads.js"
+};
+
+static const unsigned char bell_js[] = {
+#embed "Pages/bell.js"
+};
+
+static const unsigned char message_js[] = {
+#embed "Pages/message.js"
+};
+
 static const unsigned char roompanel_js[] = {
 #embed "Pages/roompanel.js"
 };
@@ -130,6 +146,10 @@ static const struct sample_file pages[] = {
     SCRIPT("directs.js", directs_js),
     SCRIPT("sha256.js", sha256_js),
     SCRIPT("rooms.js", rooms_js),
+    SCRIPT("links.js", links_js),
+    SCRIPT("threads.js", threads_js),
+    SCRIPT("bell.js", bell_js),
+    SCRIPT("message.js", message_js),
     SCRIPT("roompanel.js", roompanel_js),
     SCRIPT("timeline.js", timeline_js),
     SCRIPT("card.js", card_js),

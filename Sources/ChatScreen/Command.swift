@@ -16,6 +16,16 @@ package enum Command: Equatable, Sendable {
     case unfollow(String)
     case block(String)
     case unblock(String)
+    /// Other words for the chosen message, or the own latest one; empty to have them typed.
+    case edit(String)
+    /// Deletes the chosen message, or the own latest one.
+    case unsend
+    /// Answers the chosen message, or the latest one of another.
+    case reply(String)
+    case flag
+    case unflag
+    case bell
+    case membersRename(Bool)
     case quit
 
     /// What a line is: said, if it begins with no slash or with two.
@@ -41,10 +51,11 @@ package enum Command: Equatable, Sendable {
             .unblock(""):
             return .wrong("/\(name) USERNAME")
         case .rename(""): return .wrong("/rename NEW NAME")
+        case .reply(""): return .wrong("/reply TEXT")
         case .role(_, ""), .role("", _): return .wrong("/role USERNAME owner|admin|member|watcher")
         case .help, .invite, .remove, .ban, .unban, .role, .rename, .members, .leave, .delete,
-            .mute,
-            .unmute, .follow, .unfollow, .block, .unblock, .quit:
+            .mute, .unmute, .follow, .unfollow, .block, .unblock, .edit, .unsend, .reply, .flag,
+            .unflag, .bell, .membersRename, .quit:
             return .command(command)
         }
     }
@@ -67,6 +78,13 @@ package enum Command: Equatable, Sendable {
         case "unfollow": .unfollow(rest)
         case "block": .block(rest)
         case "unblock": .unblock(rest)
+        case "edit": .edit(rest)
+        case "unsend": .unsend
+        case "reply": .reply(rest)
+        case "flag": .flag
+        case "unflag": .unflag
+        case "bell": .bell
+        case "members-rename": .membersRename(rest != "no")
         case "quit": .quit
         case _: nil
         }

@@ -22,6 +22,10 @@ struct Conversation: Equatable, Sendable {
     var attendance: Attendance?
     /// The newest entry that was told to be read.
     var readKey: String?
+    /// Up to which entry each account has read.
+    var readers: [String: String] = [:]
+    /// The entry that the user has chosen.
+    var chosen: String?
 
     init(id: ThreadID) { self.id = id }
 
@@ -43,7 +47,22 @@ struct Conversation: Equatable, Sendable {
     }
 
     /// Takes an entry away.
-    mutating func remove(_ key: String) { entries.removeAll { $0.key == key } }
+    mutating func remove(_ key: String) {
+        entries.removeAll { $0.key == key }
+        if chosen == key { chosen = nil }
+    }
+
+    /// An entry that is held.
+    func entry(_ key: String) -> Entry? { entries.last { $0.key == key } }
+
+    /// The accounts that have read the latest entry of `uid`, sorted, and its key.
+    func readers(ofLatestBy uid: String) -> (key: String, readers: [String])? {
+        guard let latest = entries.last(where: { $0.by == uid && $0.isSaid }) else { return nil }
+        let who = readers.filter { reader, key in
+            reader != uid && entry(key).map { !$0.precedes(latest) } ?? false
+        }
+        return who.isEmpty ? nil : (latest.key, who.keys.sorted())
+    }
 
     /// Takes an entry of this user's as what becomes of the first of their texts that has none yet.
     mutating func claim(_ entry: Entry) {

@@ -15,29 +15,42 @@ struct ConversationLines {
     /// Between two texts of one person without a name between them.
     private static let turn: TimeInterval = 5 * 60
 
+    /// A line, and the entry that it is of.
+    struct Placed {
+        let line: Line
+        let key: String?
+    }
+
     /// All lines, the oldest first.
-    func lines(_ conversation: Conversation) -> [Line] {
-        var lines: [Line] = [top(conversation)]
+    func placed(_ conversation: Conversation) -> [Placed] {
+        var lines = [Placed(line: top(conversation), key: nil)]
+        func add(_ new: [Line], of key: String? = nil) {
+            lines += new.map { Placed(line: $0, key: key) }
+        }
         let groups = EventGroup.grouped(
             conversation.isShown ? conversation.entries : [],
             calendar: Calendar(identifier: .gregorian),
             timeZone: timeZone,
             now: now
         )
+        let seen = conversation.readers(ofLatestBy: me)
         for group in groups {
             if group.isFirstOfDay {
                 let day = TimeText.day(group.day, now: now, timeZone: timeZone)
-                lines += [Line(), centered("── \(day) ──")]
+                add([Line(), centered("── \(day) ──")])
             }
             var last: Entry?
             for entry in group.entries {
-                lines += self.lines(entry, after: last, in: conversation)
+                let goesOn = last.map { entry.at.timeIntervalSince($0.at) < Self.turn } ?? false
+                if entry.isSaid, !goesOn { add([heading(entry.by, entry.at)]) }
+                add(self.lines(entry, in: conversation), of: entry.key)
+                if let seen, seen.key == entry.key { add([seenLine(seen.readers, conversation)]) }
                 last = entry
             }
         }
         let unseen = conversation.isShown ? conversation.unseen : conversation.outgoing
-        if !unseen.isEmpty, groups.last?.speaker != me { lines.append(heading(me, nil)) }
-        for item in unseen { lines += self.lines(item) }
+        if !unseen.isEmpty, groups.last?.speaker != me { add([heading(me, nil)]) }
+        for item in unseen { add(self.lines(item, in: conversation)) }
         return lines
     }
 
@@ -63,43 +76,78 @@ struct ConversationLines {
         return Line(String(repeating: " ", count: max(0, room / 2)) + text, .dim)
     }
 
-    private func lines(
-        _ entry: Entry,
-        after last: Entry?,
-        in conversation: Conversation
-    ) -> [Line] {
-        guard let text = entry.text else {
+    private func lines(_ entry: Entry, in conversation: Conversation) -> [Line] {
+        guard entry.isSaid else {
             let time = TimeText.clock(entry.at, timeZone: timeZone)
             return wrapped("· \(note(entry))  \(time)", .dim, indent: 0)
         }
-        var lines: [Line] = []
-        let goesOn = last.map { entry.at.timeIntervalSince($0.at) < Self.turn } ?? false
-        if !goesOn { lines.append(heading(entry.by, entry.at)) }
         let isPending = conversation.isPending(entry)
-        lines += wrapped(isPending ? "\(text) …" : text, isPending ? .dim : .plain, indent: 2)
-        return lines
+        var lines = quote(entry.replyTo, in: conversation)
+        if let text = entry.text {
+            lines += wrapped(isPending ? "\(text) …" : text, isPending ? .dim : .plain, indent: 2)
+            if entry.isEdited { mark("(edited)", behind: &lines) }
+        } else {
+            lines.append(Line("  message deleted", .dim))
+        }
+        return conversation.chosen == entry.key ? lines.map { $0.styled(.reversed) } : lines
     }
 
-    private func lines(_ item: Outgoing) -> [Line] {
+    private func lines(_ item: Outgoing, in conversation: Conversation) -> [Line] {
+        let quote = quote(item.replyTo, in: conversation)
         switch item.state {
-        case .pending: wrapped("\(item.text) …", .dim, indent: 2)
+        case .pending: return quote + wrapped("\(item.text) …", .dim, indent: 2)
         case .refused(let why):
-            wrapped(item.text, .dim, indent: 2)
+            return quote + wrapped(item.text, .dim, indent: 2)
                 + wrapped("✗ not sent: \(why)", Look(color: .red), indent: 2)
         }
+    }
+
+    /// The line of what is answered: as much of it as fits.
+    private func quote(_ key: String?, in conversation: Conversation) -> [Line] {
+        guard let key else { return [] }
+        let words =
+            conversation.entry(key).map { entry in
+                "\(name(entry.by)): \(entry.text.map(DisplayName.oneLine) ?? "message deleted")"
+            } ?? "an earlier message"
+        return [Line(TextWidth.cut(Line.harmless("  ↳ \(words)"), to: width), .dim)]
+    }
+
+    /// Puts a word behind the last line, or below it where there is no room.
+    private func mark(_ word: String, behind lines: inout [Line]) {
+        guard var last = lines.last, last.width + word.count + 1 <= width else {
+            return lines.append(Line("  \(word)", .dim))
+        }
+        last.append(" \(word)", .dim)
+        lines[lines.count - 1] = last
+    }
+
+    private func seenLine(_ readers: [String], _ conversation: Conversation) -> Line {
+        if case .room = conversation.id {
+            let names = DisplayName.list(readers.map { name($0) })
+            return Line(TextWidth.cut(Line.harmless("  ✓ seen by \(names)"), to: width), .dim)
+        }
+        return Line("  ✓ seen", .dim)
     }
 
     private func wrapped(_ text: String, _ style: Look, indent: Int) -> [Line] {
         let space = String(repeating: " ", count: indent)
         return text.split(whereSeparator: \.isNewline)
-            .flatMap { TextWidth.wrap(Line.harmless(String($0)), to: width - indent) }
-            .map { Line(space + $0, style) }
+            .flatMap { paragraph in
+                let text = Line.harmless(String(paragraph))
+                return LinkedLines(text, style).wrapped(to: width - indent)
+            }
+            .map { line in
+                var whole = Line(space, style)
+                whole.append(line)
+                return whole
+            }
     }
 
     private func note(_ entry: Entry) -> String {
         let who = name(entry.by)
         switch entry.body {
         case .said(let text): return text
+        case .deleted: return "message deleted"
         case .created: return "\(who) made this room"
         case .came(let uid):
             return uid == entry.by ? "\(who) came in" : "\(who) invited \(name(uid))"

@@ -27,6 +27,10 @@ package enum Event: Sendable {
     /// Who is typing.
     case typing(ThreadID, [String])
     case attendance(ThreadID, Attendance)
+    /// Up to which entry each account has read.
+    case read(ThreadID, [String: String])
+    /// Whom the user follows, sorted.
+    case acquaintances([Acquaintance])
     /// The thread cannot be seen any more.
     case lost(ThreadID, why: String)
     /// Usernames by account, as they become known.
@@ -41,7 +45,10 @@ package enum Request: Equatable, Sendable {
     case open(ThreadID)
     case close(ThreadID)
     case loadOlder(ThreadID, before: Entry)
-    case send(ThreadID, String, number: Int)
+    case send(ThreadID, String, number: Int, answering: String? = nil)
+    case edit(ThreadID, key: String, String)
+    case unsend(ThreadID, key: String)
+    case flag(ThreadID, key: String, Bool)
     case markRead(ThreadID, upTo: Entry)
     case typing(ThreadID, Bool)
     /// Starts a direct chat, or opens the one that there is, with somebody.
@@ -49,6 +56,8 @@ package enum Request: Equatable, Sendable {
     case makeRoom(String)
     case joinRoom(String)
     case command(ThreadID, Command)
+    /// Something new has come, of which the user wants to hear.
+    case ring
     case redraw
     case suspend
     case quit

@@ -42,14 +42,17 @@ extension Screen {
     }
 
     /// All lines of a conversation, in the columns that it has.
-    func lines(_ conversation: Conversation) -> [Line] {
+    func lines(_ conversation: Conversation) -> [Line] { placed(conversation).map(\.line) }
+
+    /// The same, with the entries that they are of.
+    func placed(_ conversation: Conversation) -> [ConversationLines.Placed] {
         ConversationLines(
             me: me,
             names: names,
             timeZone: timeZone,
             now: now,
             width: bodyColumns
-        ).lines(conversation)
+        ).placed(conversation)
     }
 
     /// Keeps the screen within what there is to see.
@@ -123,6 +126,9 @@ extension Screen {
     }
 
     private func threadList() -> [Line] {
+        if focus == .prompt(.startChat) {
+            return Self.padded(picker(rows: bodyRows), to: bodyRows)
+        }
         guard hasRows else {
             return Self.padded([Line(), Line("  loading …", .dim)], to: bodyRows)
         }
@@ -183,7 +189,8 @@ extension Screen {
     private func status() -> Line {
         if !notice.isEmpty { return Line(" \(notice)", Look(color: .yellow)) }
         switch focus {
-        case .prompt(.startChat): return Line(" Chat with whom? Username or e-mail", .dim)
+        case .prompt(.startChat):
+            return Line(" Chat with whom? ↑ ↓ choose, or username or e-mail", .dim)
         case .prompt(.makeRoom): return Line(" What is the room called?", .dim)
         case .prompt(.joinRoom): return Line(" Which public room?", .dim)
         case .help: return Line(" any key goes back", .dim)
@@ -197,6 +204,9 @@ extension Screen {
         case .conversation: break
         }
         guard let conversation else { return Line() }
+        if conversation.chosen != nil {
+            return Line(" Enter answers it · /edit · /unsend · /flag · Esc: none", .dim)
+        }
         if conversation.scroll > 0 { return Line(" ↓ newer ones below (page down)", .dim) }
         if !conversation.typing.isEmpty {
             let people = conversation.typing.map { names[$0] ?? "somebody" }

@@ -21,7 +21,7 @@ extension Screen {
         }
     }
 
-    private mutating func toggleHelp() {
+    mutating func toggleHelp() {
         if case .help(let isOverConversation) = focus {
             focus = isOverConversation && conversation != nil ? .conversation : .list
         } else {
@@ -61,6 +61,7 @@ extension Screen {
     private mutating func ask(_ prompt: Prompt) {
         if let id = openThread, !input.isEmpty { drafts[id] = input }
         input = InputLine()
+        chosenAcquaintance = nil
         focus = .prompt(prompt)
     }
 
@@ -69,9 +70,18 @@ extension Screen {
             endPrompt()
             return []
         }
-        guard key == .enter else {
-            _ = input.edit(key)
+        if prompt == .startChat, key == .up || key == .down {
+            choose(by: key == .up ? -1 : 1)
             return []
+        }
+        guard key == .enter else {
+            if input.edit(key) { chosenAcquaintance = nil }
+            return []
+        }
+        if prompt == .startChat, let index = chosenAcquaintance, index < found.count {
+            let username = found[index].username
+            endPrompt()
+            return [.startChat(with: username)]
         }
         let text = input.text.split(separator: " ").joined(separator: " ")
         endPrompt()
@@ -97,9 +107,19 @@ extension Screen {
         }
         switch key {
         case .escape, .tab, .backTab:
+            if conversation?.chosen != nil {
+                conversation?.chosen = nil
+                return []
+            }
             focus = .list
             return isWide ? [] : close()
         case .enter: return enter(id)
+        case .control("p"):
+            chooseEntry(isAbove: true)
+            return []
+        case .control("n"):
+            chooseEntry(isAbove: false)
+            return markRead()
         case .pageUp: return scroll(by: max(1, bodyRows - 2))
         case .pageDown: return scroll(by: -max(1, bodyRows - 2))
         case .up: return scroll(by: 1)
@@ -125,18 +145,22 @@ extension Screen {
             return []
         case .command(let command):
             input = InputLine()
-            if command == .quit { return close() + [.quit] }
-            guard command == .help else { return [.command(id, command)] }
-            toggleHelp()
-            return []
+            return run(command, in: id)
         case .text(let text):
             input = InputLine()
-            let item = Outgoing(number: nextNumber, text: text, state: .pending)
-            nextNumber += 1
-            conversation?.outgoing.append(item)
-            conversation?.scroll = 0
-            return [.typing(id, false), .send(id, text, number: item.number)] + markRead()
+            return send(text, in: id, answering: conversation?.chosen)
         }
+    }
+
+    /// Says something, which may answer an entry.
+    mutating func send(_ text: String, in id: ThreadID, answering key: String?) -> [Request] {
+        let item = Outgoing(number: nextNumber, text: text, replyTo: key, state: .pending)
+        nextNumber += 1
+        conversation?.outgoing.append(item)
+        conversation?.scroll = 0
+        conversation?.chosen = nil
+        return [.typing(id, false), .send(id, text, number: item.number, answering: key)]
+            + markRead()
     }
 
     /// Sends what was refused once more.
@@ -148,7 +172,9 @@ extension Screen {
                 guard item.state != .pending else { continue }
                 conversation.outgoing[index].state = .pending
                 conversation.outgoing[index].key = nil
-                requests.append(.send(id, item.text, number: item.number))
+                requests.append(
+                    .send(id, item.text, number: item.number, answering: item.replyTo)
+                )
             }
         }
         return requests

@@ -39,6 +39,12 @@ package struct Screen: Sendable {
     var drafts: [ThreadID: InputLine] = [:]
     /// What was said in threads that are not open and is not sent yet, or was refused.
     var outgoing: [ThreadID: [Outgoing]] = [:]
+    /// Whom the user follows.
+    var acquaintances: [Acquaintance] = []
+    /// The one that is chosen of those who are shown.
+    var chosenAcquaintance: Int?
+    /// Whether new messages are to be heard.
+    var hasBell = true
     var isConnected = true
     var notice = ""
     var nextNumber = 1
@@ -50,8 +56,16 @@ package struct Screen: Sendable {
     ///   - username: What they are called.
     ///   - size: Of the terminal.
     ///   - timeZone: Where they are.
-    package init(uid: String, username: String, size: Size, timeZone: TimeZone) {
+    ///   - hasBell: Whether new messages are to be heard.
+    package init(
+        uid: String,
+        username: String,
+        size: Size,
+        timeZone: TimeZone,
+        hasBell: Bool = true,
+    ) {
         me = uid
+        self.hasBell = hasBell
         names = [uid: username]
         self.size = size
         self.timeZone = timeZone
@@ -79,7 +93,8 @@ package struct Screen: Sendable {
         case .resized(let size):
             self.size = size
             limitScroll()
-        case .threads(let rows, let now): take(rows, now)
+        case .threads(let rows, let now): return take(rows, now)
+        case .acquaintances(let people): acquaintances = people
         case .start(let row): return open(row.id, title: row.title)
         case .names(let new): names.merge(new) { $1 }
         case .connection(let isConnected): self.isConnected = isConnected
@@ -88,7 +103,7 @@ package struct Screen: Sendable {
         case .refused(let id, let number, let why): settle(id, number, why)
         case .entry(let id, _), .removed(let id, _), .caughtUp(let id, _), .loadingLasts(let id),
             .older(let id, _, _), .olderFailed(let id), .typing(let id, _), .attendance(let id, _),
-            .lost(let id, _):
+            .read(let id, _), .lost(let id, _):
             guard openThread == id else { return [] }
             return applyToOpen(event)
         }
@@ -116,23 +131,29 @@ package struct Screen: Sendable {
         case .olderFailed: conversation?.isLoading = false
         case .typing(_, let uids): conversation?.typing = uids
         case .attendance(_, let attendance): conversation?.attendance = attendance
+        case .read(_, let readers): keepingPlace { $0.readers = readers }
         case .lost(let id, let why):
             notice = why
             return leaveThread(id)
-        case .key, .resized, .threads, .start, .names, .connection, .notice, .sent, .refused:
+        case .key, .resized, .threads, .start, .names, .connection, .notice, .sent, .refused,
+            .acquaintances:
             break
         }
         return markRead()
     }
 
-    private mutating func take(_ rows: [ThreadRow], _ now: Date) {
+    private mutating func take(_ rows: [ThreadRow], _ now: Date) -> [Request] {
+        let before = Dictionary(self.rows.map { ($0.id, $0.unread) }) { $1 }
+        let isNews = rows.contains { $0.unread > before[$0.id] ?? 0 }
+        let requests: [Request] = hasRows && hasBell && isNews ? [.ring] : []
         let index = self.rows.firstIndex { $0.id == selected }
         self.rows = rows
         self.now = now
         hasRows = true
-        if rows.contains(where: { $0.id == selected }) { return }
+        if rows.contains(where: { $0.id == selected }) { return requests }
         // What was selected is gone: what stands there now is.
         selected = rows.isEmpty ? nil : rows[min(index ?? 0, rows.count - 1)].id
+        return requests
     }
 
     private mutating func settle(_ id: ThreadID, _ number: Int, _ why: String?) {

@@ -32,6 +32,8 @@ package struct ThreadRow: Equatable, Sendable {
 package struct Entry: Equatable, Sendable {
     package enum Body: Equatable, Sendable {
         case said(String)
+        /// It was said, and deleted.
+        case deleted
         case created
         /// An account came in, or was brought in.
         case came(String)
@@ -46,8 +48,21 @@ package struct Entry: Equatable, Sendable {
     /// The account that did it.
     package let by: String
     package let body: Body
+    /// The key of the entry that it answers.
+    package let replyTo: String?
+    /// Whether its words were changed.
+    package let isEdited: Bool
 
-    package init(key: String, at: Date, by: String, body: Body) {
+    package init(
+        key: String,
+        at: Date,
+        by: String,
+        body: Body,
+        replyTo: String? = nil,
+        isEdited: Bool = false,
+    ) {
+        self.replyTo = replyTo
+        self.isEdited = isEdited
         self.key = key
         self.at = at
         self.by = by
@@ -59,16 +74,19 @@ package struct Entry: Equatable, Sendable {
         at == other.at ? key.utf8.lexicographicallyPrecedes(other.key.utf8) : at < other.at
     }
 
-    /// What was said; nil for what happened.
+    /// What was said; nil for what happened, and for what is deleted.
     var text: String? {
         guard case .said(let text) = body else { return nil }
         return text
     }
+
+    /// Whether somebody says it, or did.
+    var isSaid: Bool { text != nil || body == .deleted }
 }
 
 extension Entry: ThreadEntry {
     package var serverTime: Date? { at }
-    package var speaker: String? { text == nil ? nil : by }
+    package var speaker: String? { isSaid ? by : nil }
 }
 
 /// Something that this user has said and the server has not taken yet.
@@ -82,9 +100,29 @@ package struct Outgoing: Equatable, Sendable {
     /// Tells it from others of this run of the program.
     package let number: Int
     package let text: String
+    /// The key of the entry that it answers.
+    package var replyTo: String?
     package var state: State
     /// The entry that observers see of it while it is on its way.
     package var key: String?
+}
+
+/// Somebody whom the user follows.
+package struct Acquaintance: Equatable, Sendable {
+    package let username: String
+    package let name: String
+
+    package init(username: String, name: String) {
+        self.username = username
+        self.name = name
+    }
+
+    /// Whether username or name, or a word of it, begins with a text.
+    func begins(with text: String) -> Bool {
+        let text = text.lowercased()
+        let words = [username, name] + name.split(separator: " ").map { String($0) }
+        return words.contains { $0.lowercased().hasPrefix(text) }
+    }
 }
 
 /// Whether the other one of a direct chat is there.

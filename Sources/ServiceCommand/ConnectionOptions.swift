@@ -62,13 +62,17 @@ package struct ConnectionOptions: ParsableArguments, Sendable {
 extension ConnectionOptions {
     /// The session of whoever is signed in to this profile, with a connection that stands.
     ///
-    /// - Parameter database: Name of the program's database, where neither option nor address names one.
+    /// - Parameters:
+    ///   - database: Name of the program's database, where neither option nor address names one.
+    ///   - isKept: Whether what is seen is kept on disk. Then the session does not wait for a connection, and a server that
+    ///     cannot be reached is no error; writes that an earlier run has left are given up.
     /// - Returns: The session; the caller closes it.
     /// - Throws: `ProgramFault`: nobody is signed in, the sign-in counts no more, the server cannot be reached.
-    package func session(database: String) async throws -> Session {
+    package func session(database: String, isKept: Bool = false) async throws -> Session {
         let app = try app(database: database)
         do {
             guard let user = Auth.auth(app: app).currentUser else { throw signedOut(app) }
+            if isKept { return try await keptSession(app, user) }
             try await checkSignIn(of: user, in: app)
             return try await connected(app, user)
         } catch {
@@ -184,6 +188,20 @@ extension ConnectionOptions {
                     + "\(error.localizedDescription) `\(ProgramName.current) sign-in\(repeated)`"
             )
         }
+    }
+
+    /// A session that keeps what it sees, and that may have no connection yet.
+    private func keptSession(_ app: HearthApp, _ user: User) async throws -> Session {
+        let database = Database.database(app: app)
+        database.callbackQueue = DispatchQueue(label: "hearth.events")
+        database.isPersistenceEnabled = true
+        database.purgeOutstandingWrites()
+        do {
+            try await checkSignIn(of: user, in: app)
+        } catch let fault as ProgramFault where fault == .unreachable(app.settings.accountsURL) {
+            // It is checked again with the connection.
+        }
+        return Session(app: app, user: user, database: database)
     }
 
     private func connected(_ app: HearthApp, _ user: User) async throws -> Session {

@@ -1,3 +1,4 @@
+import Dispatch
 package import HearthAuth
 package import HearthCore
 package import HearthDatabase
@@ -29,4 +30,28 @@ package struct Session: Sendable {
 
     /// Ends the connection, with all that the server does then; who is signed in stays so.
     package func close() async { await app.delete() }
+}
+
+extension Session {
+    /// What a place holds: at once where that is kept on disk, else as soon as the server tells it.
+    ///
+    /// - Throws: `ProgramFault` when neither is so before the deadline, in seconds; what the rules refuse.
+    package func knownValue(
+        of path: String,
+        within seconds: Double,
+    ) async throws -> DataSnapshot {
+        let (answers, continuation) = AsyncThrowingStream<DataSnapshot, any Error>.makeStream(
+            bufferingPolicy: .bufferingOldest(1)
+        )
+        let place = database.reference(withPath: path)
+        let handle = place.observe(
+            .value,
+            with: { continuation.yield($0) },
+            withCancel: { continuation.finish(throwing: $0) }
+        )
+        defer { place.removeObserver(withHandle: handle) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { continuation.finish() }
+        for try await answer in answers { return answer }
+        throw ProgramFault.unreachable(server)
+    }
 }

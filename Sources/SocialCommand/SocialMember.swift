@@ -1,3 +1,4 @@
+import Records
 package import ServiceCommand
 package import SocialGraph
 
@@ -11,10 +12,18 @@ package struct SocialMember: Sendable {
     /// The database of chats and timelines.
     package static let database = "social"
 
-    private init(_ session: Session, repeated: String) async throws {
+    // The deadline, in seconds, is for a profile that is not kept on disk; nil: the connection stands.
+    private init(_ session: Session, repeated: String, deadline: Double?) async throws {
         self.session = session
         people = UserService(database: session.database, uid: session.uid)
         search = SearchService(database: session.database, uid: session.uid)
+        if let deadline {
+            let kept = try await session.knownValue(of: "users/\(session.uid)", within: deadline)
+            if kept.exists() {
+                me = try kept.record(as: UserProfile.self)
+                return
+            }
+        }
         guard let me = try await people.show(forUID: session.uid) else {
             throw ProgramFault(
                 "your account has no username yet: `\(ProgramName.current) sign-up\(repeated) "
@@ -25,10 +34,17 @@ package struct SocialMember: Sendable {
     }
 
     /// Connects, as whoever is signed in.
-    package static func open(_ options: ConnectionOptions) async throws -> SocialMember {
-        let session = try await options.session(database: database)
+    package static func open(
+        _ options: ConnectionOptions,
+        isKept: Bool = false,
+    ) async throws -> SocialMember {
+        let session = try await options.session(database: database, isKept: isKept)
         do {
-            return try await SocialMember(session, repeated: options.repeated)
+            return try await SocialMember(
+                session,
+                repeated: options.repeated,
+                deadline: isKept ? options.deadline : nil,
+            )
         } catch {
             await session.close()
             throw error
@@ -36,11 +52,18 @@ package struct SocialMember: Sendable {
     }
 
     /// Runs a command as whoever is signed in, and closes the connection behind it.
+    ///
+    /// - Parameters:
+    ///   - options: Which server and profile.
+    ///   - isKept: Whether what was seen is kept on disk, and the command runs without a connection too.
+    ///   - body: The command.
+    /// - Throws: `ProgramFault`, and what the command throws.
     package static func run(
         _ options: ConnectionOptions,
+        isKept: Bool = false,
         _ body: (SocialMember) async throws -> Void
     ) async throws {
-        let member = try await open(options)
+        let member = try await open(options, isKept: isKept)
         do {
             try await body(member)
         } catch {

@@ -11,7 +11,10 @@ package struct Look: Equatable, Sendable {
     package var isBold = false
     package var isDim = false
     package var isReversed = false
+    package var isUnderlined = false
     package var color: Color?
+    /// Where a click on it leads, in printable ASCII; nil: nowhere.
+    package var link: String?
 
     package static let plain = Look()
     package static let bold = Look(isBold: true)
@@ -22,11 +25,15 @@ package struct Look: Equatable, Sendable {
         isBold: Bool = false,
         isDim: Bool = false,
         isReversed: Bool = false,
+        isUnderlined: Bool = false,
         color: Color? = nil,
+        link: String? = nil,
     ) {
         self.isBold = isBold
         self.isDim = isDim
         self.isReversed = isReversed
+        self.isUnderlined = isUnderlined
+        self.link = link
         self.color = color
     }
 }

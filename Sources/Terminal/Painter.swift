@@ -38,12 +38,18 @@ package struct Frame: Equatable, Sendable {
 /// Turns frames into what a terminal has to be sent: the lines that have changed, and the cursor.
 package struct Painter: Sendable {
     private let hasColors: Bool
+    private let hasLinks: Bool
     private var shown: [String] = []
     private var shownSize: Size?
     private var shownCursor: Frame.Place?
 
-    /// - Parameter hasColors: Whether colours are wanted: not where `NO_COLOR` is set.
-    package init(hasColors: Bool) { self.hasColors = hasColors }
+    /// - Parameters:
+    ///   - hasColors: Whether colours are wanted: not where `NO_COLOR` is set.
+    ///   - hasLinks: Whether links can be clicked; else they are underlined and nothing more.
+    package init(hasColors: Bool, hasLinks: Bool = false) {
+        self.hasColors = hasColors
+        self.hasLinks = hasLinks
+    }
 
     /// What makes a terminal that shows the last frame show this one; empty when it does.
     package mutating func paint(_ frame: Frame) -> String {
@@ -76,15 +82,26 @@ package struct Painter: Sendable {
         var text = ""
         for piece in line.pieces {
             let codes = codes(piece.style)
-            text += codes.isEmpty ? piece.text : "\u{1B}[\(codes)m\(piece.text)\u{1B}[0m"
+            var shown = codes.isEmpty ? piece.text : "\u{1B}[\(codes)m\(piece.text)\u{1B}[0m"
+            if hasLinks, let link = piece.style.link, Self.isPlain(link) {
+                // OSC 8; both halves end with the string terminator.
+                shown = "\u{1B}]8;;\(link)\u{1B}\\\(shown)\u{1B}]8;;\u{1B}\\"
+            }
+            text += shown
         }
         return text
+    }
+
+    /// Whether nothing in an address ends it for a terminal.
+    private static func isPlain(_ link: String) -> Bool {
+        link.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     private func codes(_ style: Look) -> String {
         var codes: [String] = []
         if style.isBold { codes.append("1") }
         if style.isDim { codes.append("2") }
+        if style.isUnderlined { codes.append("4") }
         if style.isReversed { codes.append("7") }
         if let color = style.color, hasColors { codes.append("\(color.rawValue)") }
         return codes.joined(separator: ";")

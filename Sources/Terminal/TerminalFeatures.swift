@@ -6,6 +6,9 @@ package struct TerminalFeatures: Equatable, Sendable {
     package let canDraw: Bool
     /// Whether colours are wanted.
     package let hasColors: Bool
+    /// Whether links are written (OSC 8): a terminal that knows none shows their text. The console of Linux shows the
+    /// address too.
+    package let hasLinks: Bool
 
     /// - Parameters:
     ///   - isTerminal: Whether input and output both are terminals.
@@ -14,6 +17,7 @@ package struct TerminalFeatures: Equatable, Sendable {
     package init(isTerminal: Bool, environment: [String: String]) {
         let name = environment["TERM"] ?? ""
         canDraw = isTerminal && !name.isEmpty && name != "dumb"
+        hasLinks = canDraw && name != "linux"
         hasColors = canDraw && (environment["NO_COLOR"] ?? "").isEmpty
     }
 

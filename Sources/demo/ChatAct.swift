@@ -111,6 +111,7 @@ enum ChatAct {
         let who = names[event.by] ?? event.by
         return switch event.content {
         case .message(let message): "\(who): \(message.text ?? "")"
+        case .deletedMessage: "\(who): (deleted)"
         case .createdChat: "\(who) made the room"
         case .addedUser(let uid): "\(who) brought \(names[uid] ?? uid) in"
         case .userLeft(let uid): "\(names[uid] ?? uid) left"

@@ -38,11 +38,18 @@ struct Client: Sendable {
     }
 
     /// Runs a command as whoever is signed in, and closes the connection behind it.
+    ///
+    /// - Parameters:
+    ///   - options: Which server and profile.
+    ///   - isKept: Whether what was seen is kept on disk, and the command runs without a connection too.
+    ///   - body: The command.
+    /// - Throws: `ProgramFault`, and what the command throws.
     static func run(
         _ options: ConnectionOptions,
+        isKept: Bool = false,
         _ body: (Client) async throws -> Void
     ) async throws {
-        try await SocialMember.run(options) { try await body(Client($0)) }
+        try await SocialMember.run(options, isKept: isKept) { try await body(Client($0)) }
     }
 }
 
@@ -67,6 +74,12 @@ extension Client {
         do {
             person = try await self.person(text)
         } catch ServiceError.notFound {
+            person = nil
+        } catch ServiceError.database(.offline) {
+            // Without a connection by what the chat was called at first: both usernames.
+            let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
+            let chat = chats.first { $0.title.components(separatedBy: ", ").contains(name) }
+            if let chat { return .direct(chat) }
             person = nil
         }
         let room = text.hasPrefix("@") ? nil : try Self.room(text, in: rooms)

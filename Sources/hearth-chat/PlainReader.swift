@@ -8,6 +8,9 @@ struct PlainReader {
     let hasWholeTimes: Bool
     private let time = LocalTime()
 
+    private static let deleted = "(message deleted)"
+    private static let edited = " (edited)"
+
     init(client: Client, hasWholeTimes: Bool) {
         self.client = client
         self.hasWholeTimes = hasWholeTimes
@@ -15,7 +18,6 @@ struct PlainReader {
 
     /// Prints the newest messages of a chat, and with `follows` what comes.
     func read(_ chat: DirectChat, _ count: Int, follows: Bool) async throws {
-        let marks = ReadMarks(folder: client.session.folder)
         let page = try await client.chats.olderMessages(
             forChatKey: chat.key,
             before: nil,
@@ -24,7 +26,7 @@ struct PlainReader {
         for fault in page.faults { Output.warn("left out: \(fault)") }
         for message in page.records { try print(message) }
         if let last = page.records.last {
-            try marks.set(chat.key, upTo: last.key, at: last.sentAt)
+            try await client.chats.markRead(chat.key, upTo: last.key)
         }
         guard follows else { return }
         let last = page.records.last
@@ -42,7 +44,7 @@ struct PlainReader {
             case .added(let message):
                 guard !page.records.contains(where: { $0.key == message.key }) else { continue }
                 try print(message)
-                try marks.set(chat.key, upTo: message.key, at: message.sentAt)
+                try await client.chats.markRead(chat.key, upTo: message.key)
             case .faulty(let fault): Output.warn("left out: \(fault)")
             case .changed, .removed, .caughtUp: continue
             }
@@ -80,7 +82,9 @@ struct PlainReader {
     }
 
     private func print(_ message: Message) throws {
-        let words = "\(message.sender.username): \(message.content)"
+        let said = message.isDeleted ? Self.deleted : message.content
+        let mark = message.editedAt == nil ? "" : Self.edited
+        let words = "\(message.sender.username): \(said)\(mark)"
         try Output.print(fields: [stamp(message.sentAt), words])
     }
 
@@ -94,7 +98,9 @@ struct PlainReader {
         let by = try await name(event.by)
         let words: String
         switch event.content {
-        case .message(let message): words = "\(by): \(message.words)"
+        case .message(let message):
+            words = "\(by): \(message.words)\(message.editedAt == nil ? "" : Self.edited)"
+        case .deletedMessage: words = "\(by): \(Self.deleted)"
         case .createdChat: words = "* \(by) made the room"
         case .addedUser(let uid):
             words =

@@ -38,10 +38,20 @@ struct Chatter: Sendable {
             .records.map(\.content)
     }
 
-    /// The user's chats, by key.
+    /// The user's chats, by key, without what both copies do not share: how much of each is unread.
     func copies() async throws -> [String: DirectChat] {
         let listing = try await person.place("chats/\(uid)").getData().records(as: DirectChat.self)
-        return Dictionary(uniqueKeysWithValues: listing.records.map { ($0.key, $0) })
+        return Dictionary(uniqueKeysWithValues: listing.records.map { ($0.key, $0.shared) })
+    }
+
+    /// What the user's copy of a chat says is unread; nil when it says nothing.
+    func unread(_ key: String) async throws -> Int? {
+        try await person.value("chats/\(uid)/\(key)/unread") as? Int
+    }
+
+    /// What a list shows of a chat.
+    func last(_ key: String) async throws -> String? {
+        try await person.value("chats/\(uid)/\(key)/lastMessage") as? String
     }
 
     /// Writes as any client could; false when the rules refuse it.
@@ -62,6 +72,22 @@ struct Chatter: Sendable {
         } catch DatabaseError.permissionDenied {
             return false
         }
+    }
+}
+
+extension DirectChat {
+    /// What the copies of both say.
+    var shared: DirectChat {
+        DirectChat(
+            key: key,
+            title: title,
+            memberHash: memberHash,
+            members: members,
+            lastMessage: lastMessage,
+            lastMessageSent: lastMessageSent,
+            lastMessageAt: lastMessageAt,
+            lastMessageKey: lastMessageKey,
+        )
     }
 }
 

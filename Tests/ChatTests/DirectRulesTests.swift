@@ -163,7 +163,7 @@ struct DirectRulesTests {
             ("content", 5), ("content", ""), ("content", NSNull()), ("content", ["a": "b"]),
             ("timestamp", "now"), ("timestamp", NSNull()), ("timestamp", true),
             ("sentAt", 1_700_000_000_000), ("sentAt", NSNull()), ("sentAt", "now"),
-            ("sender", "bob"), ("sender", NSNull()), ("colour", "red"), (".priority", 5),
+            ("sender", "bob"), ("sender", NSNull()), ("colour", ["red": true]), (".priority", 5),
         ]
         for (field, value) in faults {
             var update = RawDirect.send(pair.bob, pair.ann, key: key, message: "k1")

@@ -12,6 +12,7 @@ struct PresentationThreadTests {
         title: String = "ann, bob",
         last: String = "bob: hello",
         at seconds: Double = 1_000,
+        unread: Int = 0,
     ) -> DirectChat {
         DirectChat(
             key: key,
@@ -23,6 +24,7 @@ struct PresentationThreadTests {
             lastMessageSent: Date(timeIntervalSince1970: 5_000 - seconds),
             lastMessageAt: Date(timeIntervalSince1970: seconds),
             lastMessageKey: "k",
+            unread: unread,
         )
     }
 
@@ -141,10 +143,9 @@ struct PresentationThreadTests {
         let list = ThreadList(
             me: me,
             people: ["u2": UserProfile(uid: "u2", username: "bob", picture: "http://x/y.png")],
-            unread: ["c": 4, "d": -1],
             mutes: ["d", "r"],
         )
-        let chat = list.thread(Self.chat("c"))
+        let chat = list.thread(Self.chat("c", unread: 4))
         #expect(chat.picture == "http://x/y.png" && chat.unread == 4 && !chat.isMuted)
         let other = list.thread(Self.chat("d", with: "u9"))
         #expect(other.picture == nil && other.unread == 0 && other.isMuted)

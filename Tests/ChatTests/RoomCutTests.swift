@@ -238,7 +238,7 @@ private final class CutCompany {
             unread[uid] = 0
         case .userLeft(let uid): members[uid] = nil
         case .renamedChat(let name): self.name = name
-        case .message, .createdChat: break
+        case .message, .deletedMessage, .createdChat: break
         }
         for (uid, role) in members where role.isIn && uid != who.uid {
             unread[uid, default: 0] += 1

@@ -78,7 +78,8 @@ struct RoomForgeryTests {
             ("of no kind", ["kind": none], false),
             ("of a kind of its own", ["kind": "shout"], false),
             ("a message about somebody", ["target": ann.uid], false),
-            ("with something else", ["mood": "fine"], false),
+            ("with a field of an app", ["mood": "fine"], true),
+            ("with a field of an app that is no value", ["mood": ["is": "fine"]], false),
             ("making the room once more", ["kind": "createdChat", "text": none], false),
             ("adding nobody", ["kind": "addedUser", "text": none], false),
             (

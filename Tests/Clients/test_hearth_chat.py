@@ -136,6 +136,111 @@ def test_a_room_with_typing_and_commands(people):
     )
 
 
+def test_what_was_said_is_answered_changed_deleted_and_seen(people):
+    people.sign_up("ann", "bea")
+    ann, bea = people.named("ann"), people.named("bea")
+    people.does("ann", "send", bea, "first")
+    with Pane(people, "ann", "open", bea) as one:
+        one.wait("│   first")
+        assert "seen" not in one.screen
+        with Pane(people, "bea", "open", ann) as two:
+            two.wait("│   first")
+            one.wait("✓ seen")
+            two.press("C-p")
+            two.wait("Enter answers it")
+            two.say("an answer")
+            one.wait(lambda screen: f"↳ {ann}: first" in screen and "│   an answer" in screen)
+            two.say("/edit another answer")
+            one.wait("│   another answer (edited)")
+            two.say("/edit")
+            two.wait("> /edit another answer")
+            two.press("C-u", "Escape")
+            two.wait("Enter send")
+            one.say("/unsend")
+            two.wait(lambda screen: f"↳ {ann}: message deleted" in screen)
+            two.wait("│   message deleted")
+            two.say("/flag")
+            two.wait("there is no such message")
+            one.say("/flag")
+            one.wait("flagged")
+            two.press("C-c")
+            assert two.ended() == 0
+        one.press("C-c")
+        assert one.ended() == 0
+    read = people.does("bea", "read", ann).splitlines()
+    assert [line.split(": ", 1)[1] for line in read] == ["(message deleted)", "another answer (edited)"]
+
+
+def test_the_terminal_rings_for_what_is_new_unless_told_not_to(people):
+    people.sign_up("ann", "bea")
+    ann, bea = people.named("ann"), people.named("bea")
+    people.does("bea", "send", ann, "before")
+    with Pane(people, "ann") as pane, Pane(people, "ann", "open", "--no-bell") as quiet:
+        heard = {}
+        for each in (pane, quiet):
+            each.wait("before")
+            heard[each] = each.folder / "raw"
+            each.tmux("pipe-pane", "-t", "chat", "-o", f"cat >> {heard[each]}")
+        people.does("bea", "send", ann, "one")
+        for each in (pane, quiet):
+            each.wait("one")
+        wait_for(lambda: heard[pane].exists() and heard[pane].read_bytes().count(b"\x07") == 1)
+        # A muted chat is not heard, and what is behind it has come too.
+        people.does("ann", "mute", bea)
+        people.does("bea", "send", ann, "two")
+        for each in (pane, quiet):
+            each.wait("two")
+            each.press("C-c")
+            assert each.ended() == 0
+        assert heard[pane].read_bytes().count(b"\x07") == 1
+        assert b"\x07" not in heard[quiet].read_bytes()
+        # One process has the cache, and the other goes on without.
+        assert "cache" not in pane.screen + quiet.screen
+
+
+def test_whom_one_follows_is_there_to_be_chosen(people):
+    people.sign_up("ann", "bea", "cid")
+    with Pane(people, "ann") as pane:
+        pane.wait("No chats yet")
+        pane.press("n")
+        pane.wait(lambda screen: people.named("bea") in screen and people.named("cid") in screen)
+        pane.type("ci")
+        pane.wait(lambda screen: people.named("bea") not in screen)
+        pane.press("Down", "Enter")
+        pane.wait(f"│ {people.named('cid')}")
+        pane.press("C-c")
+        assert pane.ended() == 0
+
+
+def test_it_opens_without_a_connection(people, tmp_path):
+    with Hearth(*FLAGS, data=tmp_path / "data") as server:
+        people.server = server
+        people.sign_up("ann", "bea")
+        bea, room = people.named("bea"), people.named("Lunch")
+        people.does("bea", "send", people.named("ann"), "kept on disk")
+        people.does("bea", "rooms", "create", room, "--invite", people.named("ann"))
+        people.does("bea", "send", f"#{room}", "soup?")
+        with Pane(people, "ann", "open", bea) as pane:
+            pane.wait("│   kept on disk")
+            pane.press("Escape", "Up", "Enter")
+            pane.wait("│   soup?")
+            pane.press("C-c")
+            assert pane.ended() == 0
+        port = server.port
+    with Pane(people, "ann", "open", bea) as pane:
+        pane.wait(lambda screen: "no connection" in screen and "│   kept on disk" in screen)
+        pane.say("meanwhile")
+        pane.wait("meanwhile …")
+        pane.press("Escape", "Up", "Enter")
+        pane.wait(lambda screen: "│   soup?" in screen and f"#{room}" in screen)
+        with Hearth(*FLAGS, "--port", str(port), data=tmp_path / "data") as server:
+            people.server = server
+            pane.wait("● online")
+            wait_for(lambda: "meanwhile" in people.does("bea", "read", people.named("ann")))
+            pane.press("C-c")
+            assert pane.ended() == 0
+
+
 def test_typing_in_a_direct_chat(people):
     people.sign_up("ann", "bea")
     ann, bea = people.named("ann"), people.named("bea")

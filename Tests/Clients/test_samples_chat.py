@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
@@ -143,6 +144,151 @@ def test_a_room_tells_who_writes_reads_and_comes(pair, window):
     cyd.press(".room-panel button", "Put Dan out")
     dan.wait_text("#conversation", "Choose a chat")
     dan.wait_gone(".thread", "Lake")
+
+
+def act(window, text, action):
+    """Opens the actions of the message with a text, and presses one."""
+    window.press(".actions summary", f"Actions for: {text}")
+    window.press(".actions[open] button", action)
+
+
+def test_a_direct_chat_tells_who_writes_reads_and_what_is_unread(pair):
+    nat, oli = pair("Nat", "Oli")
+    nat.wait_text(".meta", "Seen")
+    oli.key("Escape")
+    oli.wait_text("#conversation", "Choose a chat")
+    for count in ("one", "two", "three"):
+        nat.say(count)
+    oli.wait_text(".thread.unread .badge", "3")
+    assert oli.value("document.title") == "(3) Chat · Hearth"
+    nat.wait_gone(".message.pending")
+    nat.wait_gone(".meta", "Seen")
+    oli.press(".thread", "Nat")
+    oli.wait_gone(".thread.unread")
+    oli.wait("document.title === 'Chat · Hearth'")
+    nat.wait_text(".meta", "Seen")
+    oli.write(".composer textarea", "I do")
+    oli.value(
+        """void (window.writing = setInterval(() => {
+            document.querySelector(".composer textarea").dispatchEvent(new Event("input"));
+        }, 200))"""
+    )
+    nat.wait_text(".typing", "Oli is writing")
+    oli.value("clearInterval(writing)")
+    oli.key("Enter")
+    nat.wait_text(".message", "I do")
+    nat.wait_gone(".typing", "Oli")
+
+
+def test_what_was_said_is_answered_changed_deleted_and_flagged(pair, server, tmp_path):
+    pia, rob = pair("Pia", "Rob")
+    pia.say("See https://example.com/a, or ask rob@example.com")
+    rob.wait_text(".message a", "https://example.com/a")
+    links = rob.value(
+        "[...document.querySelectorAll('.bubble a')].map((a) => [a.getAttribute('href'), a.rel, a.target])"
+    )
+    assert links == [
+        ["https://example.com/a", "noopener noreferrer", "_blank"],
+        ["mailto:rob@example.com", "noopener noreferrer", ""],
+    ]
+    act(rob, "See https", "Reply")
+    rob.wait_text(".aim", "Answering Pia: See https")
+    rob.say("Thank you")
+    pia.wait_text(".quote", "Pia: See https://example.com/a")
+    rob.wait_gone(".aim")
+    act(rob, "Thank you", "Edit")
+    rob.wait("document.querySelector('.composer textarea').value === 'Thank you'")
+    rob.say("Thank you very much")
+    pia.wait_text(".bubble", "Thank you very much (edited)")
+    pia.wait_text(".thread", "Rob: Thank you very much")
+    # Nobody has another's message to change or to take back.
+    rob.press(".actions summary", "Actions for: See https")
+    assert rob.texts(".actions[open] button") == ["Reply", "Flag"]
+    rob.press(".actions[open] button", "Flag")
+    rob.wait_notice("Flagged.")
+    pia.picture(tmp_path / "said.png")
+    act(pia, "See https", "Delete")
+    rob.wait_text(".bubble", "Message deleted")
+    rob.wait_text(".quote", "Pia: message deleted")
+    assert not rob.texts(".bubble a")
+    act(rob, "Thank you very much", "Delete")
+    pia.wait_text(".thread", "Rob: message deleted")
+    # Escape gives up what was begun, and the chat stays.
+    act(pia, "Hello Rob", "Edit")
+    pia.key("Escape")
+    pia.wait_gone(".aim")
+    pia.say("Still here")
+    rob.wait_text(".bubble", "Still here")
+    flags = server.request(
+        "GET", "/flags.json?ns=social", None, {"Authorization": "Bearer owner"}
+    ).json
+    assert [list(each.values()) for each in flags.values()] == [[{token(rob)["uid"]: True}]]
+
+
+def test_a_room_is_revised_by_those_who_may(pair):
+    sam, tom = pair("Sam", "Tom")
+    sam.press("#new-room")
+    sam.write("#field-roomName", "Shed")
+    sam.press("#room-dialog input[name=member]")
+    sam.press("#room-dialog input[name=rename]")
+    sam.press("#room-dialog button", "Make the room")
+    tom.press(".thread", "Shed")
+    tom.say("Mine")
+    sam.wait_text(".bubble", "Mine")
+    act(tom, "Mine", "Edit")
+    tom.say("Mine, all mine")
+    sam.wait_text(".bubble", "Mine, all mine (edited)")
+    sam.wait_text(".thread", "Mine, all mine")
+    act(sam, "Mine, all mine", "Reply")
+    sam.say("Ours")
+    tom.wait_text(".quote", "Tom: Mine, all mine")
+    act(sam, "Mine, all mine", "Delete")
+    tom.wait_text(".bubble", "Message deleted")
+    act(sam, "Ours", "Delete")
+    tom.wait_text(".thread", "Sam deleted a message")
+    # A member renames the room that says so.
+    tom.press(".talk-head button", "Room")
+    tom.write("#room-rename", "Barn")
+    tom.key("Enter")
+    sam.wait_text(".talk-head h2", "Barn")
+
+
+def test_something_new_is_heard_unless_that_is_turned_off(pair):
+    uma, vic = pair("Uma", "Vic")
+    vic.key("Escape")
+    vic.wait_text("#conversation", "Choose a chat")
+    vic.value(
+        """void (() => {
+            window.tones = 0;
+            const make = BaseAudioContext.prototype.createOscillator;
+            BaseAudioContext.prototype.createOscillator = function () {
+                tones += 1;
+                return make.call(this);
+            };
+        })()"""
+    )
+    uma.say("one")
+    vic.wait_text(".thread.unread .badge", "1")
+    assert vic.value("tones") == 2
+    vic.press("#sound")
+    assert vic.value("document.getElementById('sound').ariaPressed") == "false"
+    uma.say("two")
+    vic.wait_text(".thread.unread .badge", "2")
+    assert vic.value("tones") == 2
+    # It stays so.
+    vic.reload()
+    vic.wait("document.getElementById('sound').ariaPressed === 'false'")
+    vic.press("#sound")
+
+
+def test_links_are_those_of_the_table(window):
+    page = window(None)
+    examples = json.loads((Path(__file__).parent / "links.json").read_text())
+    found = page.value(
+        f"""import("/.samples/links.js").then(({{ textLinks }}) => {json.dumps(examples)}.map(({{ text }}) =>
+            textLinks(text).map(({{ start, end, address }}) => [text.slice(start, end), address])))"""
+    )
+    assert found == [example["links"] for example in examples]
 
 
 def test_older_messages_come_when_one_scrolls_up(pair):

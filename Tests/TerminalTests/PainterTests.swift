@@ -102,4 +102,27 @@ struct PainterTests {
         #expect(features.canDraw == canDraw)
         #expect(features.hasColors == hasColors)
     }
+
+    @Test("writes links that can be clicked where they are wanted, and nothing that ends one early")
+    func links() {
+        let plain = Line("see", Look(link: "https://example.com/"))
+        let sly = Line("see", Look(link: "https://example.com/\u{1B}\\\u{7}"))
+        for (line, hasLinks, isLink) in [
+            (plain, true, true), (plain, false, false), (sly, true, false),
+        ] {
+            var painter = Painter(hasColors: true, hasLinks: hasLinks)
+            let text = painter.paint(frame([line]))
+            let link = "\u{1B}]8;;https://example.com/\u{1B}\\see\u{1B}]8;;\u{1B}\\"
+            #expect(text.contains(link) == isLink)
+            #expect(text.contains("]8;;") == isLink)
+        }
+    }
+
+    @Test("the console of Linux, which shows what it does not know, gets no links")
+    func features() {
+        for (name, hasLinks) in [("xterm-256color", true), ("linux", false), ("dumb", false)] {
+            let features = TerminalFeatures(isTerminal: true, environment: ["TERM": name])
+            #expect(features.hasLinks == hasLinks)
+        }
+    }
 }

@@ -5,6 +5,7 @@ import { Conversation } from "./conversation.js";
 import { Directs } from "./directs.js";
 import { field, openGate } from "./gate.js";
 import { Rooms } from "./rooms.js";
+import { Bell } from "./bell.js";
 import { appear, loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
 
 openGate({
@@ -24,6 +25,8 @@ class Chat {
   #presences = new Map();
   #online = new Set();
   #hasThreads = { direct: false, room: false };
+  #mutes = new Set();
+  #bell = new Bell(byId("sound"));
 
   constructor(hearth, me) {
     this.hearth = hearth;
@@ -39,7 +42,14 @@ class Chat {
       this.#hasThreads.direct = true;
       this.#followPresences();
       this.#drawThreads();
+      // What came before the list said so could not be marked as read.
+      this.#open?.markRead();
     });
+    hearth.observeValue(`mutes/${me.uid}`, (mutes) => {
+      this.#mutes = new Set(Object.keys(mutes ?? {}));
+      this.#drawThreads();
+    });
+    document.addEventListener("visibilitychange", () => this.#drawThreads());
     this.sources.room.observe((threads) => {
       this.#rooms = threads;
       this.#hasThreads.room = true;
@@ -80,6 +90,10 @@ class Chat {
 
   #drawThreads() {
     const threads = this.#threads;
+    if (this.#hasThreads.direct && this.#hasThreads.room) {
+      this.#bell.tell(new Map(threads.filter(({ key }) => !this.#mutes.has(key)).map((thread) =>
+        [thread.key, this.#isInSight(thread) ? 0 : thread.unread])));
+    }
     const isKnown = this.#hasThreads.direct && this.#hasThreads.room;
     byId("no-threads").hidden = threads.length > 0 || !isKnown;
     arrange(byId("threads"), threads, (thread) => thread.key, (thread, old) => {
@@ -126,19 +140,14 @@ class Chat {
     ]);
   }
 
-  /** What the badge says; rooms count, of direct chats this browser remembers up to when they were read. */
+  #isInSight(thread) {
+    return this.#open?.thread.key === thread.key && document.visibilityState === "visible";
+  }
+
+  /** What the badge says. */
   #unread(thread) {
-    if (this.#open?.thread.key === thread.key && document.visibilityState === "visible") return "";
-    if (thread.kind === "room") return thread.unread > 99 ? "99+" : thread.unread > 0 ? String(thread.unread) : "";
-    return !thread.isOwn && thread.lastAt > this.#readAt(thread.key) ? "new" : "";
-  }
-
-  #readPlace(key) {
-    return `hearth.samples.read.${this.me.uid}.${key}`;
-  }
-
-  #readAt(key) {
-    return Number(localStorage.getItem(this.#readPlace(key)) ?? 0);
+    if (this.#isInSight(thread) || !(thread.unread > 0)) return "";
+    return thread.unread > 99 ? "99+" : String(thread.unread);
   }
 
   #followPresences() {
@@ -194,15 +203,6 @@ class Chat {
     if (this.#open === conversation) this.back();
   }
 
-  /** What a conversation has is in sight. */
-  shown(conversation) {
-    if (document.visibilityState !== "visible" || conversation.isRoom) return;
-    if (conversation.lastAt > this.#readAt(conversation.thread.key)) {
-      localStorage.setItem(this.#readPlace(conversation.thread.key), String(conversation.lastAt));
-    }
-    this.#drawThreads();
-  }
-
   ago(time) {
     return ago(time, this.hearth.now);
   }
@@ -229,6 +229,7 @@ class Chat {
           : el("p", { class: "hint" }, "You follow nobody yet; people can be added later."),
       ),
       el("label", { class: "row" }, el("input", { type: "checkbox", name: "public" }), "Everybody may find and join it"),
+      el("label", { class: "row" }, el("input", { type: "checkbox", name: "rename" }), "Members may rename it"),
       el(
         "div",
         { class: "row" },
@@ -240,7 +241,7 @@ class Chat {
       const name = data.get("roomName").trim();
       if (!name) return;
       await attempt("make the room", async () => {
-        const key = await this.sources.room.make(name, data.getAll("member"), data.has("public"));
+        const key = await this.sources.room.make(name, data.getAll("member"), data.has("public"), data.has("rename"));
         dialog.close();
         this.#show({ kind: "room", key, title: name });
       });

@@ -1,6 +1,7 @@
 // One conversation as a window shows it: a direct chat or a room, with what is on its way and what was refused.
 
-import { arrange, attempt, dayText, deleteButton, el, face, fill, isSameDay, keepFocus, notice, reason, say, timeText } from "./dom.js";
+import { arrange, attempt, dayText, deleteButton, el, fill, isSameDay, keepFocus, notice, reason, say, timeText } from "./dom.js";
+import { messageElement, quoteText } from "./message.js";
 import { roomPanel } from "./roompanel.js";
 
 const pageSize = 40;
@@ -21,6 +22,10 @@ export class Conversation {
   #saysTyping = false;
   #presence = "";
   #markedKey = null;
+  /** What is typed changes this message of mine, or answers that one. */
+  #edited = null;
+  #answered = null;
+  #flagged = new Set();
   #hasBegun = false;
   #isClosed = false;
   #turn = Promise.resolve();
@@ -48,7 +53,7 @@ export class Conversation {
     this.#isClosed = true;
     if (this.#saysTyping) this.#stopTyping();
     for (const stop of this.#stops) stop();
-    document.removeEventListener("visibilitychange", this.#markRead);
+    document.removeEventListener("visibilitychange", this.markRead);
   }
 
   // What is followed
@@ -66,14 +71,6 @@ export class Conversation {
           this.#drawHead();
           this.#drawPanel();
         }, () => this.page.closed(this)),
-        source.observeRead(thread, (read) => {
-          this.#read = read;
-          this.#drawItems();
-        }),
-        source.observeTyping(thread, (typing) => {
-          this.#typing = typing;
-          this.#drawTyping();
-        }),
       );
     } else {
       let isOnline = false;
@@ -93,28 +90,37 @@ export class Conversation {
         }),
       );
     }
-    document.addEventListener("visibilitychange", this.#markRead);
+    document.addEventListener("visibilitychange", this.markRead);
     this.#drawHead();
   }
 
   /** The messages; those of a chat that is still to be started cannot be followed yet. */
   #followItems() {
-    let stop = () => {};
+    let stops = [];
     const begin = () => {
-      stop = this.source.observeItems(this.thread, pageSize, (items, isWhole) => {
+      for (const stop of stops) stop();
+      stops = [this.source.observeItems(this.thread, pageSize, (items, isWhole) => {
         this.#hasBegun = true;
         this.#take(items, isWhole);
       }, () => {
         this.#hasBegun = false;
         this.#hasOlder = false;
         this.#drawItems();
-      });
+      }), this.source.observeRead(this.thread, (read) => {
+        this.#read = read;
+        this.#drawItems();
+      }), this.source.observeTyping(this.thread, (typing) => {
+        this.#typing = typing;
+        this.#drawTyping();
+      })];
     };
     begin();
     this.#followAnew = () => {
       if (!this.#hasBegun && !this.#isClosed) begin();
     };
-    return () => stop();
+    return () => {
+      for (const stop of stops) stop();
+    };
   }
 
   #followAnew = () => {};
@@ -131,8 +137,7 @@ export class Conversation {
     this.#outbox = this.#outbox.filter((sent) => !this.#items.has(sent.key));
     this.#drawItems();
     if (isAtEnd || isWhole) this.#scrollToEnd();
-    this.#markRead();
-    this.page.shown(this);
+    this.markRead();
   }
 
   /** Messages in the order of the server's times, then those on their way in the order in which they were written. */
@@ -140,15 +145,10 @@ export class Conversation {
     return [...this.#items.values()].sort((one, other) => one.at - other.at || (one.key < other.key ? -1 : 1));
   }
 
-  get lastAt() {
-    return this.#sorted.at(-1)?.at ?? 0;
-  }
-
-  #markRead = () => {
-    if (document.visibilityState !== "visible") return;
-    this.page.shown(this);
+  /** What is in sight is read. */
+  markRead = () => {
     const last = this.#sorted.at(-1);
-    if (!this.isRoom || !last || last.key === this.#markedKey) return;
+    if (document.visibilityState !== "visible" || !last || last.key === this.#markedKey) return;
     this.#markedKey = last.key;
     this.source.markRead(this.thread, last.key).catch(() => {
       this.#markedKey = null;
@@ -175,7 +175,7 @@ export class Conversation {
   // Sending
 
   send(text) {
-    const sent = { key: this.hearth.key(), text, state: "pending", why: "" };
+    const sent = { key: this.hearth.key(), text, replyTo: this.#answered?.key, state: "pending", why: "" };
     this.#outbox.push(sent);
     this.#drawItems();
     this.#scrollToEnd();
@@ -195,7 +195,7 @@ export class Conversation {
       try {
         // What was on its way when the connection was lost may have arrived: nobody knows before there is a new one.
         if (refusal && (await this.source.hasArrived(this.thread, sent.key))) break;
-        await this.source.send(this.thread, sent.key, sent.text);
+        await this.source.send(this.thread, sent.key, sent.text, sent.replyTo);
         break;
       } catch (error) {
         refusal = error;
@@ -214,8 +214,47 @@ export class Conversation {
     if (this.#isClosed && error.code !== "closed") notice(`A message was not sent: ${sent.why}.`, true);
   }
 
+  /** Other words for a message of mine. */
+  #change(item, text) {
+    if (text === item.text) return;
+    attempt("change the message", () => this.source.edit(this.thread, item, text, item.key === this.#sorted.at(-1)?.key));
+  }
+
+  #delete(item) {
+    attempt("delete the message", () => this.source.delete(this.thread, item, item.key === this.#sorted.at(-1)?.key));
+  }
+
+  #flag(item) {
+    const isFlagged = !this.#flagged.has(item.key);
+    attempt(isFlagged ? "flag the message" : "take the flag back", async () => {
+      await this.source.flag(this.thread, item.key, isFlagged);
+      if (isFlagged) this.#flagged.add(item.key);
+      else this.#flagged.delete(item.key);
+      notice(isFlagged ? "Flagged." : "Flagged no longer.");
+      this.#drawItems();
+    });
+  }
+
+  /** What is typed from now on changes a message, or answers one; neither for null. */
+  #aim(edited, answered) {
+    const wasEditing = this.#edited;
+    this.#edited = edited;
+    this.#answered = answered;
+    if (wasEditing || edited) {
+      this.input.value = edited?.text ?? "";
+      this.input.dispatchEvent(new Event("input"));
+    }
+    const item = edited ?? answered;
+    this.aim.hidden = !item;
+    fill(this.aim, item ? [
+      el("span", { class: "grow" }, edited ? "Changing your message" : `Answering ${quoteText(item, (uid) => this.#nameOf(uid))}`),
+      el("button", { class: "small", type: "button", onclick: () => this.#aim(null, null) }, "Cancel"),
+    ] : []);
+    this.focus();
+  }
+
   #typed() {
-    if (!this.isRoom) return;
+    if (!this.#hasBegun || this.#edited) return;
     if (!this.#saysTyping) this.source.type(this.thread, (this.#saysTyping = true));
     clearTimeout(this.#typingTimer);
     this.#typingTimer = setTimeout(() => this.#stopTyping(), typingFor);
@@ -236,6 +275,10 @@ export class Conversation {
       "aria-label": "Message",
       placeholder: "Write a message",
       onkeydown: (event) => {
+        if (event.key === "Escape" && (this.#edited || this.#answered)) {
+          event.preventDefault();
+          this.#aim(null, null);
+        }
         if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
         event.preventDefault();
         form.requestSubmit();
@@ -263,8 +306,11 @@ export class Conversation {
           input.value = "";
           grow();
           this.#stopTyping();
-          this.send(text);
-          input.focus();
+          const edited = this.#edited;
+          if (edited) this.#change(edited, text);
+          else this.send(text);
+          this.#edited = null;
+          this.#aim(null, null);
         },
       },
       input,
@@ -278,6 +324,7 @@ export class Conversation {
       { class: "small older", type: "button", hidden: true, onclick: () => this.#older() },
       "Older messages",
     );
+    this.aim = el("div", { class: "aim row", hidden: true });
     this.typingLine = el("p", { class: "typing", role: "status" });
     this.input = input;
     const scroll = el(
@@ -294,7 +341,7 @@ export class Conversation {
       this.olderButton,
       this.log,
     );
-    return el("div", { class: "conversation" }, this.head, this.panel, scroll, this.typingLine, form);
+    return el("div", { class: "conversation" }, this.head, this.panel, scroll, this.typingLine, this.aim, form);
   }
 
   focus() {
@@ -374,32 +421,52 @@ export class Conversation {
   #row(row, old) {
     // What a row shows, as one text: a row that shows the same stays as it is, so nothing is read out twice.
     const stamp = JSON.stringify([
-      row.isJoined, row.isFollowed, row.seen, row.state, row.why, row.by && this.#nameOf(row.by), row.target && this.#nameOf(row.target),
+      row.isJoined, row.isFollowed, row.text, row.isEdited, row.isDeleted, this.#quote(row), this.#flagged.has(row.key),
+      this.#room?.members.get(this.me.uid), row.seen, row.state, row.why, row.by && this.#nameOf(row.by), row.target && this.#nameOf(row.target),
     ]);
     if (old?.dataset.stamp === stamp) return old;
     const element = row.day
       ? el("h3", { class: "day" }, dayText(row.day))
       : row.isNote ? el("p", { class: "note" }, this.#noteText(row)) : this.#message(row);
     element.dataset.stamp = stamp;
+    const menu = old?.querySelector("details");
+    const next = element.querySelector("details");
+    if (menu && next) {
+      // Whoever chooses what to do goes on choosing.
+      next.open = menu.open;
+      if (menu.contains(document.activeElement)) queueMicrotask(() => next.firstElementChild.focus());
+    }
     return element;
   }
 
   #message(row) {
+    return messageElement(row, {
+      isOwn: row.by === this.me.uid,
+      name: row.name ?? this.#nameOf(row.by),
+      quote: this.#quote(row),
+      meta: this.#meta(row),
+      actions: this.#actions(row),
+    });
+  }
+
+  #quote(row) {
+    return row.replyTo ? quoteText(this.#items.get(row.replyTo), (uid) => this.#nameOf(uid)) : "";
+  }
+
+  /** What I may do with a message; the rules decide in the end. */
+  #actions(row) {
+    if (row.state || row.isDeleted || !this.#items.has(row.key)) return [];
+    const item = this.#items.get(row.key);
     const isOwn = row.by === this.me.uid;
-    const name = row.name ?? this.#nameOf(row.by);
-    const state = row.state ? ` ${row.state}` : "";
-    return el(
-      "article",
-      { class: `message${isOwn ? " own" : ""}${row.isJoined ? " joined" : ""}${state}` },
-      face(name, row.by),
-      el(
-        "div",
-        { class: "body" },
-        el("p", { class: row.isJoined || isOwn ? "unseen" : "from" }, isOwn ? "You" : name),
-        el("p", { class: "bubble", title: timeText(row.at) }, row.text),
-        this.#meta(row),
-      ),
-    );
+    const role = this.#room?.members.get(this.me.uid);
+    const isBelow = !["owner", "admin"].includes(this.#room?.members.get(row.by));
+    const mayDelete = isOwn || role === "owner" || (role === "admin" && isBelow);
+    return [
+      ["Reply", () => this.#aim(null, item)],
+      isOwn ? ["Edit", () => this.#aim(item, null)] : null,
+      mayDelete ? ["Delete", () => this.#delete(item)] : null,
+      isOwn ? null : [this.#flagged.has(row.key) ? "Take the flag back" : "Flag", () => this.#flag(item)],
+    ].filter(Boolean);
   }
 
   #meta(row) {
@@ -431,13 +498,13 @@ export class Conversation {
   }
 
   #seenText(item, sorted) {
-    if (!this.isRoom) return "";
     const place = sorted.indexOf(item);
     const after = new Set(sorted.slice(place).map((other) => other.key));
     const names = [...this.#read]
       .filter(([uid, read]) => uid !== this.me.uid && after.has(read.upTo))
       .map(([uid]) => this.#nameOf(uid));
-    return names.length ? `Seen by ${names.join(", ")}` : "";
+    if (!names.length) return "";
+    return this.isRoom ? `Seen by ${names.join(", ")}` : "Seen";
   }
 
   #noteText(item) {

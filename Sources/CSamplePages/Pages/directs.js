@@ -1,7 +1,8 @@
 // Chats of two people: each has a copy of the chat, and a message is one update of both copies and itself.
 
-import { NOW } from "./hearth.js";
+import { increased, NOW } from "./hearth.js";
 import { sha256 } from "./sha256.js";
+import { Threads } from "./threads.js";
 
 /** Keys that are tried when strangers have claimed the first. */
 const keyCount = 16;
@@ -24,18 +25,16 @@ export const memberHash = (one, other) => sha256(pairText(one, other));
 const title = (one, other) => (one < other ? `${one}, ${other}` : `${other}, ${one}`);
 
 const isMessage = (value) =>
-  typeof value?.content === "string" && typeof value.sentAt === "number" &&
+  (typeof value?.content === "string" || typeof value?.deletedAt === "number") && typeof value.sentAt === "number" &&
   typeof value.sender?.uid === "string" && typeof value.sender.username === "string";
 
 const isCopy = (value) =>
   typeof value?.lastMessage === "string" && typeof value.lastMessageAt === "number" &&
   typeof value.lastMessageKey === "string" && typeof value.title === "string" && value.members !== null;
 
-export class Directs {
-  constructor(hearth, people, me) {
-    Object.assign(this, { hearth, people, me });
-    this.known = new Map();
-  }
+export class Directs extends Threads {
+  /** My copies by key. */
+  known = new Map();
 
   /** Tells all chats of mine, whenever one changes. Copies that make no sense are left out. */
   observe(tell) {
@@ -49,7 +48,7 @@ export class Directs {
           other,
           lastText: copy.lastMessage,
           lastAt: copy.lastMessageAt,
-          isOwn: copy.lastMessage.startsWith(`${this.me.username}: `),
+          unread: typeof copy.unread === "number" ? copy.unread : 0,
         }] : [];
       }));
     });
@@ -77,9 +76,10 @@ export class Directs {
   }
 
   /** Sends, in up to two ways: as is, or with the copies whole, when the chat is new or the other has deleted theirs. */
-  async send({ key: chat, other }, key, text) {
+  async send({ key: chat, other }, key, text, replyTo = null) {
     const { uid, username } = this.me;
     const message = { content: text, timestamp: Date.now() / 1000, sentAt: NOW, sender: { uid, username } };
+    if (replyTo) message.replyTo = replyTo;
     const last = {
       lastMessage: `${username}: ${text}`,
       lastMessageSent: message.timestamp,
@@ -87,18 +87,23 @@ export class Directs {
       lastMessageKey: key,
     };
     const said = { [`messages/${chat}/${key}`]: message };
-    const touched = (member) =>
-      Object.fromEntries(Object.entries(last).map(([name, value]) => [`chats/${member}/${chat}/${name}`, value]));
+    // One more that the other has not read.
+    const unread = (member) => increased(member === uid ? 0 : 1);
+    const touched = (member) => Object.fromEntries(
+      Object.entries(member === uid ? last : { ...last, unread: unread(member) })
+        .map(([name, value]) => [`chats/${member}/${chat}/${name}`, value]),
+    );
     const otherName = await this.people.name(other);
-    const copy = {
+    const copy = (member) => ({
       title: title(username, otherName),
       memberHash: memberHash(uid, other),
       members: { [uid]: true, [other]: true },
+      unread: unread(member),
       ...last,
-    };
+    });
     if (!this.known.has(chat)) {
       const claim = { [`pairs/${chat}`]: { [uid]: other, [other]: uid } };
-      const copies = { [`chats/${uid}/${chat}`]: copy, [`chats/${other}/${chat}`]: copy };
+      const copies = { [`chats/${uid}/${chat}`]: copy(uid), [`chats/${other}/${chat}`]: copy(other) };
       await this.hearth.update({ ...said, ...claim, ...copies });
       return;
     }
@@ -106,8 +111,44 @@ export class Directs {
       await this.hearth.update({ ...said, ...touched(uid), ...touched(other) });
     } catch (refusal) {
       if (refusal.code !== "permission_denied") throw refusal;
-      await this.hearth.update({ ...said, ...touched(uid), [`chats/${other}/${chat}`]: copy });
+      await this.hearth.update({ ...said, ...touched(uid), [`chats/${other}/${chat}`]: copy(other) });
     }
+  }
+
+  /** Other words for one of my messages. `isLatest` says that none is behind it. */
+  edit({ key: chat, other }, { key, name }, text, isLatest) {
+    const place = `messages/${chat}/${key}`;
+    const said = { [`${place}/content`]: text, [`${place}/editedAt`]: NOW };
+    return this.#revise(chat, other, key, said, `${name}: ${text}`, isLatest);
+  }
+
+  /** Deletes one of my messages: who said it and when stays. */
+  async delete({ key: chat, other }, { key, name }, isLatest) {
+    const message = await this.hearth.get(`messages/${chat}/${key}`);
+    if (!message || message.deletedAt) return;
+    const { timestamp, sentAt, sender } = message;
+    const rest = { [`messages/${chat}/${key}`]: { timestamp, sentAt, sender, deletedAt: NOW } };
+    await this.#revise(chat, other, key, rest, `${name}: message deleted`, isLatest);
+  }
+
+  /** Both copies show the latest message, but for those that were deleted: nobody sees whether the other has one. */
+  async #revise(chat, other, key, said, shown, isLatest) {
+    const mine = this.known.get(chat);
+    const isShown = mine ? mine.lastMessageKey === key : isLatest;
+    const own = mine && isShown ? { [`chats/${this.me.uid}/${chat}/lastMessage`]: shown } : {};
+    try {
+      await this.hearth.update({ ...said, ...own, ...(isShown && { [`chats/${other}/${chat}/lastMessage`]: shown }) });
+    } catch (refusal) {
+      if (refusal.code !== "permission_denied" || !isShown) throw refusal;
+      await this.hearth.update({ ...said, ...own });
+    }
+  }
+
+  /** Everything up to the latest message is read; refused when another has come. */
+  markRead({ key: chat }, lastKey) {
+    const place = `chats/${this.me.uid}/${chat}`;
+    const count = { [`${place}/unread`]: 0, [`${place}/lastMessageKey`]: lastKey };
+    return this.hearth.update({ ...this.readUntil(chat, lastKey), ...(this.known.has(chat) && count) });
   }
 
   /** Whether a message whose answer was lost has arrived. */
@@ -145,7 +186,10 @@ export class Directs {
       at: value.sentAt,
       by: value.sender.uid,
       name: value.sender.username,
-      text: value.content,
+      text: value.content ?? "",
+      isDeleted: value.deletedAt !== undefined,
+      isEdited: value.editedAt !== undefined,
+      replyTo: value.replyTo,
     }));
   }
 

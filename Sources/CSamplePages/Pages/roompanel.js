@@ -8,9 +8,10 @@ export function roomPanel(conversation, room, nameOf) {
   const { members } = room;
   const role = members.get(me.uid);
   const rules = role === "owner" || role === "admin";
+  const renames = rules || (room.membersRename && role === "member");
   const others = [...people.following].filter((uid) => !members.has(uid));
   return [
-    rules ? renaming(conversation, room) : null,
+    renames ? renaming(conversation, room) : null,
     el("ul", { class: "list", "aria-label": "Members" }, [...members].map(([uid, itsRole]) =>
       member(conversation, uid, itsRole, nameOf(uid), rules))),
     others.length && role !== "watcher"

@@ -2,6 +2,7 @@
 // and the room's line in the list of every member.
 
 import { increased, NOW } from "./hearth.js";
+import { Threads } from "./threads.js";
 
 const roles = new Set(["owner", "admin", "member", "watcher", "banned"]);
 const kinds = new Set(["message", "createdChat", "addedUser", "userLeft", "renamedChat"]);
@@ -12,13 +13,10 @@ const isEntry = (value) =>
 
 const isEvent = (value) =>
   kinds.has(value?.kind) && typeof value.at === "number" && typeof value.by === "string" &&
-  (value.kind !== "message" || typeof value.text === "string" || typeof value.picture === "string" || value.location);
+  (value.kind !== "message" || typeof value.text === "string" || typeof value.picture === "string" || value.location ||
+    typeof value.deletedBy === "string");
 
-export class Rooms {
-  constructor(hearth, people, me) {
-    Object.assign(this, { hearth, people, me });
-  }
-
+export class Rooms extends Threads {
   /** Tells the lines of all rooms of mine, whenever one changes. */
   observe(tell) {
     return this.hearth.observeValue(`userRooms/${this.me.uid}`, (entries) => {
@@ -39,7 +37,13 @@ export class Rooms {
     return this.hearth.observeValue(`rooms/${room}`, (value) => {
       if (typeof value?.name !== "string") return tell(null);
       const members = Object.entries(value.members ?? {}).filter(([, role]) => roles.has(role) && role !== "banned");
-      tell({ name: value.name, type: value.type, members: new Map(members), lastKey: value.lastEvent?.key ?? null });
+      tell({
+        name: value.name,
+        type: value.type,
+        members: new Map(members),
+        membersRename: value.membersRename === true,
+        lastKey: value.lastEvent?.key ?? null,
+      });
     }, cancelled);
   }
 
@@ -64,7 +68,7 @@ export class Rooms {
   // What people do
 
   /** Makes a room, that everybody finds where it is public; gives its key. */
-  async make(name, others, isPublic) {
+  async make(name, others, isPublic, membersRename) {
     const room = this.hearth.key();
     const key = this.hearth.key();
     const { uid } = this.me;
@@ -73,6 +77,7 @@ export class Rooms {
     const places = {
       [`rooms/${room}`]: {
         name, createdAt: NOW, createdBy: uid, type: isPublic ? "public" : "private", members, lastEvent: { key, ...event },
+        ...(membersRename && { membersRename }),
       },
       [`roomEvents/${room}/${key}`]: event,
       ...(isPublic && { [`publicRooms/${room}`]: name }),
@@ -84,8 +89,45 @@ export class Rooms {
     return room;
   }
 
-  send({ key: room }, key, text) {
-    return this.#tell(room, { kind: "message", text }, text, () => ({}), key);
+  send({ key: room }, key, text, replyTo = null) {
+    const message = { kind: "message", text, ...(replyTo && { replyTo }) };
+    return this.#tell(room, message, text, () => ({}), key);
+  }
+
+  /** Other words for one of my messages. */
+  edit({ key: room }, { key }, text) {
+    const changed = { text, editedAt: NOW };
+    return this.#revise(room, key, text, (place) =>
+      Object.fromEntries(Object.entries(changed).map(([name, value]) => [`${place}/${name}`, value])));
+  }
+
+  /** Deletes a message: who said it and when stays, and who has deleted it. */
+  async delete({ key: room }, { key }) {
+    const { kind, at, by, deletedAt } = await this.hearth.get(`roomEvents/${room}/${key}`);
+    if (deletedAt) return;
+    const rest = { kind, at, by, deletedAt: NOW, deletedBy: this.me.uid };
+    await this.#revise(room, key, `${this.me.username} deleted a message`, (place, more) => ({
+      [place]: { ...rest, ...more },
+    }));
+  }
+
+  /** A message, with the room's copy of it and the lists of the members if it is the latest event. */
+  async #revise(room, key, text, facts) {
+    for (let attempt = 1; ; attempt += 1) {
+      const value = await this.hearth.get(`rooms/${room}`);
+      const places = facts(`roomEvents/${room}/${key}`, {});
+      if (value?.lastEvent?.key === key) {
+        Object.assign(places, facts(`rooms/${room}/lastEvent`, { key }));
+        for (const [member, role] of Object.entries(value.members ?? {})) {
+          if (role !== "banned") places[`userRooms/${member}/${room}/lastEventText`] = text;
+        }
+      }
+      try {
+        return await this.hearth.update(places);
+      } catch (refusal) {
+        if (refusal.code !== "permission_denied" || attempt === 2) throw refusal;
+      }
+    }
   }
 
   async invite({ key: room }, other) {
@@ -139,26 +181,8 @@ export class Rooms {
   markRead({ key: room }, lastKey) {
     return this.hearth.update({
       [`userRooms/${this.me.uid}/${room}/unread`]: 0,
-      [`readStatus/${room}/${this.me.uid}`]: { upTo: lastKey, at: NOW },
+      ...this.readUntil(room, lastKey),
     });
-  }
-
-  observeRead({ key: room }, tell) {
-    return this.hearth.observeValue(`readStatus/${room}`, (read) => tell(new Map(Object.entries(read ?? {}))));
-  }
-
-  observeTyping({ key: room }, tell) {
-    return this.hearth.observeValue(`typing/${room}`, (typing) => {
-      tell(Object.keys(typing ?? {}).filter((uid) => uid !== this.me.uid));
-    });
-  }
-
-  /** Says that I write something, until I do not; the server takes it back when the connection ends. */
-  type({ key: room }, isTyping) {
-    const place = `typing/${room}/${this.me.uid}`;
-    if (!this.hearth.isOnline) return;
-    const left = isTyping ? this.hearth.leave(place, null) : this.hearth.forgetLeft(place);
-    Promise.all([left, this.hearth.set(place, isTyping || null)]).catch(() => {});
   }
 
   async hasArrived({ key: room }, key) {
@@ -205,6 +229,9 @@ function items(children) {
     by: value.by,
     kind: value.kind,
     text: value.text ?? (value.picture ? "A picture" : value.location ? "A place" : ""),
+    isDeleted: value.deletedBy !== undefined,
+    isEdited: value.editedAt !== undefined,
+    replyTo: value.replyTo,
     target: value.target,
     name: value.name,
   }));

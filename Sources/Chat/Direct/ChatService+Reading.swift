@@ -11,7 +11,8 @@ extension ChatService {
     /// - Parameters:
     ///   - chatKey: The chat.
     ///   - newest: Begin with so many of the newest ones; nil: with all. It does not count with `last`.
-    ///   - last: Only messages that came after this one; those of its very millisecond are told of again.
+    ///   - last: Only messages that came after this one; those of its very millisecond are told of again. What becomes of
+    ///     older ones is not told.
     ///   - block: Gets each event.
     ///   - cancelBlock: Gets why there will be no more.
     /// - Returns: The observer; nothing arrives after its `remove()`.

@@ -39,21 +39,30 @@ public struct ChatService: Sendable {
     /// - Parameters:
     ///   - content: 1 to 4,000 UTF-16 units.
     ///   - chat: One of the user's.
+    ///   - answered: The key of the message of this chat that it answers.
     /// - Returns: The key of the message.
     /// - Throws: `ServiceError`: `refused` when the rules do not allow it, as when the other has blocked the user.
     @discardableResult
-    public func sendMessage(_ content: String, for chat: DirectChat) async throws -> String {
-        let draft = try draft(content, for: chat)
+    public func sendMessage(
+        _ content: String,
+        for chat: DirectChat,
+        replyingTo answered: String? = nil,
+    ) async throws -> String {
+        let draft = try draft(content, for: chat, replyingTo: answered)
         try await deliver(draft, own: .touched)
         return draft.key
     }
 
     /// A message for a chat, with a key of its own; nothing is sent yet.
-    func draft(_ content: String, for chat: DirectChat) throws(ServiceError) -> MessageDraft {
+    func draft(
+        _ content: String,
+        for chat: DirectChat,
+        replyingTo answered: String? = nil,
+    ) throws(ServiceError) -> MessageDraft {
         guard let receiver = chat.member(beside: me.uid) else {
             throw .invalid(field: "chat", why: "it is not one of yours")
         }
-        return try draft(content, to: receiver, chatKey: chat.key)
+        return try draft(content, to: receiver, chatKey: chat.key, replyingTo: answered)
     }
 
     /// A message for somebody, with a key of its own; nothing is sent yet.
@@ -61,12 +70,14 @@ public struct ChatService: Sendable {
         _ content: String,
         to receiver: String,
         chatKey: String,
+        replyingTo answered: String? = nil,
     ) throws(ServiceError) -> MessageDraft {
         try ServiceError.checkLength(of: content, "content", ChatLimits.messageLength)
         return MessageDraft(
             chatKey: try chatKey.key("chat"),
             key: database.reference().childByAutoId().key ?? "",
             content: content,
+            replyTo: try answered?.key("message"),
             sentSeconds: Date().timeIntervalSince1970,
             sender: me.uid,
             receiver: try receiver.key("uid"),

@@ -19,6 +19,8 @@ public struct DirectChat: Hashable, Identifiable, Sendable {
     public let lastMessageAt: Date
     /// Its key.
     public let lastMessageKey: String
+    /// Messages of the other that its owner has not read; 0 where no client has counted yet.
+    public let unread: Int
 
     /// The key.
     public var id: String { key }
@@ -33,6 +35,7 @@ public struct DirectChat: Hashable, Identifiable, Sendable {
         lastMessageSent: Date,
         lastMessageAt: Date,
         lastMessageKey: String,
+        unread: Int = 0,
     ) {
         self.key = key
         self.title = title
@@ -42,6 +45,7 @@ public struct DirectChat: Hashable, Identifiable, Sendable {
         self.lastMessageSent = lastMessageSent
         self.lastMessageAt = lastMessageAt
         self.lastMessageKey = lastMessageKey
+        self.unread = unread
     }
 
     /// The member beside `uid`; nil when `uid` is none of the two.
@@ -74,6 +78,7 @@ extension DirectChat: Record {
         let lastMessageSent: Double
         let lastMessageAt: Double
         let lastMessageKey: String
+        let unread: Int?
     }
 
     package init(key: String, stored: Stored) throws {
@@ -84,6 +89,7 @@ extension DirectChat: Record {
         guard stored.lastMessageSent.isFinite else {
             throw Nonsense("lastMessageSent: it is no time")
         }
+        guard stored.unread ?? 0 >= 0 else { throw Nonsense("unread: it is below 0") }
         self.init(
             key: key,
             title: stored.title,
@@ -93,6 +99,7 @@ extension DirectChat: Record {
             lastMessageSent: Date(timeIntervalSince1970: stored.lastMessageSent),
             lastMessageAt: try ServerTime.date(stored.lastMessageAt, field: "lastMessageAt"),
             lastMessageKey: stored.lastMessageKey,
+            unread: stored.unread ?? 0,
         )
     }
 }

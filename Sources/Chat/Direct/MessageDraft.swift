@@ -17,6 +17,8 @@ struct MessageDraft {
     /// The same in each try: one that has arrived is refused the second time, and found.
     let key: String
     let content: String
+    /// The key of the message that it answers.
+    let replyTo: String?
     /// By the device's clock, to be shown.
     let sentSeconds: Double
     let sender: String
@@ -29,14 +31,14 @@ struct MessageDraft {
     /// The update that says it: what it writes of the sender's copy and of the receiver's, and whether the chat's
     /// key is claimed for the two with it.
     func update(own: Copy, other: Copy, isClaiming: Bool = false) -> [AnyHashable: Any] {
-        var update: [AnyHashable: Any] = [
-            place: [
-                "content": content,
-                "timestamp": sentSeconds,
-                "sentAt": ServerValue.timestamp(),
-                "sender": ["uid": sender, "username": username],
-            ] as [String: Any]
+        var message: [String: Any] = [
+            "content": content,
+            "timestamp": sentSeconds,
+            "sentAt": ServerValue.timestamp(),
+            "sender": ["uid": sender, "username": username],
         ]
+        message["replyTo"] = replyTo
+        var update: [AnyHashable: Any] = [place: message]
         if isClaiming { update["pairs/\(chatKey)"] = [sender: receiver, receiver: sender] }
         write(own, of: sender, into: &update)
         write(other, of: receiver, into: &update)
@@ -44,12 +46,13 @@ struct MessageDraft {
     }
 
     private func write(_ copy: Copy, of uid: String, into update: inout [AnyHashable: Any]) {
-        let touched: [String: Any] = [
+        var touched: [String: Any] = [
             "lastMessage": "\(username): \(content)",
             "lastMessageSent": sentSeconds,
             "lastMessageAt": ServerValue.timestamp(),
             "lastMessageKey": key,
         ]
+        if uid != sender { touched["unread"] = ServerValue.increment(1) }
         let place = "chats/\(uid)/\(chatKey)"
         switch copy {
         case .touched:
@@ -59,6 +62,8 @@ struct MessageDraft {
                 "title": title,
                 "memberHash": MemberHash.of(sender, receiver),
                 "members": [sender: true, receiver: true],
+                // As it is, where the other has started the chat at the same moment.
+                "unread": ServerValue.increment(0),
             ]
             update[place] = constant.merging(touched) { _, touched in touched }
         }

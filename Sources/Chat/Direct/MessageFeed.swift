@@ -7,7 +7,7 @@ internal import Locks
 public enum MessageEvent: Equatable, Sendable {
     /// A message that is there, or has come. Where it belongs, its `sentAt` says.
     case added(Message)
-    /// A message that this client has written bears the server's time now.
+    /// A message has other words now, or is deleted; or one that this client has written bears the server's time.
     case changed(Message)
     /// A message that this client has written was refused.
     case removed(key: String)

@@ -39,19 +39,24 @@ public final class Outbox: Sendable {
     /// What is pending or was refused, in the order in which it was written.
     public var messages: [OutgoingMessage] { state.withLock { $0.entries.map(\.message) } }
 
-    /// Takes a message; returns at once.
+    /// Takes a message, which may answer another of the chat by its key; returns at once.
     ///
     /// - Returns: The message as it waits.
     /// - Throws: `ServiceError.invalid` for what the rules would refuse; nothing is told of it.
     @discardableResult
-    public func send(_ content: String, for chat: DirectChat) throws -> OutgoingMessage {
-        let draft = try service.draft(content, for: chat)
+    public func send(
+        _ content: String,
+        for chat: DirectChat,
+        replyingTo answered: String? = nil,
+    ) throws -> OutgoingMessage {
+        let draft = try service.draft(content, for: chat, replyingTo: answered)
         let message = OutgoingMessage(
             key: draft.key,
             chatKey: draft.chatKey,
             content: content,
             sender: Message.Sender(uid: draft.sender, username: draft.username),
             timestamp: Date(timeIntervalSince1970: draft.sentSeconds),
+            replyTo: draft.replyTo,
             state: .pending,
         )
         append(Entry(message: message, draft: draft))

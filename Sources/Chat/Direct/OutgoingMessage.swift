@@ -22,6 +22,8 @@ public struct OutgoingMessage: Equatable, Identifiable, Sendable {
     public let sender: Message.Sender
     /// When it was written, by the device's clock; to be shown.
     public let timestamp: Date
+    /// The key of the message that it answers.
+    public let replyTo: String?
     /// What has become of it.
     public internal(set) var state: State
 

@@ -30,7 +30,7 @@ extension RoomEvent: ThreadEntry {
     /// Who said a message; nobody says what else happens.
     public var speaker: String? {
         switch content {
-        case .message: by
+        case .message, .deletedMessage: by
         case .createdChat, .addedUser, .userLeft, .renamedChat: nil
         }
     }

@@ -6,8 +6,6 @@ public struct ThreadList: Sendable {
     public var me: UserProfile
     /// Profiles that are known, by account.
     public var people: [String: UserProfile]
-    /// Unread messages of direct chats, by the key of the chat; rooms have theirs in the tree.
-    public var unread: [String: Int]
     /// Chats and rooms that the user does not want to hear of, by key.
     public var mutes: Set<String>
     /// Accounts in rooms, by the key of the room, for rooms whose name shows nothing.
@@ -17,13 +15,11 @@ public struct ThreadList: Sendable {
     public init(
         me: UserProfile,
         people: [String: UserProfile] = [:],
-        unread: [String: Int] = [:],
         mutes: Set<String> = [],
         members: [String: [String]] = [:],
     ) {
         self.me = me
         self.people = people
-        self.unread = unread
         self.mutes = mutes
         self.members = members
     }
@@ -45,7 +41,7 @@ public struct ThreadList: Sendable {
             picture: chat.member(beside: me.uid).flatMap { people[$0]?.picture },
             lastText: DisplayName.oneLine(text),
             time: chat.lastMessageAt,
-            unread: max(unread[chat.key] ?? 0, 0),
+            unread: max(chat.unread, 0),
             isMuted: mutes.contains(chat.key),
         )
     }

@@ -21,6 +21,8 @@ public struct Room: Equatable, Sendable {
     public let createdBy: String
     /// Who finds it.
     public let type: RoomType
+    /// Whether members rename it too.
+    public let membersRename: Bool
     /// What people are in it, by account: also who is banned from it.
     public let members: [String: RoomRole]
     /// What happened last.
@@ -34,6 +36,12 @@ public struct Room: Equatable, Sendable {
     /// What somebody is in it; nil for somebody who is not, and not banned either.
     public func role(of uid: String) -> RoomRole? { members[uid] }
 
+    /// Whether somebody gives it another name: owners and admins, and members where it says so.
+    public func mayRename(_ uid: String) -> Bool {
+        guard let role = role(of: uid) else { return false }
+        return role.mayRename || membersRename && role == .member
+    }
+
     /// Whether somebody is in it.
     public func has(_ uid: String) -> Bool { members[uid]?.isIn ?? false }
 }
@@ -44,6 +52,7 @@ extension Room: Record {
         let createdAt: Double
         let createdBy: String
         let type: String
+        let membersRename: Bool?
         /// Missing once the last member has left.
         let members: [String: String]?
         let lastEvent: RoomEvent.Stored
@@ -69,6 +78,7 @@ extension Room: Record {
         createdAt = Date(timeIntervalSince1970: stored.createdAt / 1000)
         createdBy = stored.createdBy
         self.type = type
+        membersRename = stored.membersRename ?? false
         self.members = members
         lastEvent = try RoomEvent(key: eventKey, stored: stored.lastEvent)
     }

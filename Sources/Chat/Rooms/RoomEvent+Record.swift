@@ -15,6 +15,9 @@ extension RoomEvent: Record {
         let style: Style?
         let target: String?
         let name: String?
+        let replyTo: String?
+        let editedAt: Double?
+        let deletedBy: String?
     }
 
     package init(key: String, stored: Stored) throws {
@@ -35,7 +38,15 @@ extension RoomEvent.Content {
     fileprivate init(_ stored: RoomEvent.Stored) throws {
         switch stored.kind {
         case "message":
-            try Self.check(stored, has: ["text", "picture", "location", "style"])
+            if let uid = stored.deletedBy {
+                try Self.check(stored, has: [])
+                self = .deletedMessage(by: uid)
+                return
+            }
+            try Self.check(stored, has: ["text", "picture", "location", "style", "replyTo"])
+            let editedAt = try stored.editedAt.map {
+                try ServerTime.date($0, field: "editedAt")
+            }
             do {
                 self = .message(
                     try RoomEvent.Message(
@@ -43,6 +54,8 @@ extension RoomEvent.Content {
                         picture: stored.picture,
                         location: stored.location,
                         style: stored.style,
+                        replyTo: stored.replyTo,
+                        editedAt: editedAt,
                     )
                 )
             } catch {
@@ -77,6 +90,7 @@ extension RoomEvent.Content {
             ("text", stored.text != nil), ("picture", stored.picture != nil),
             ("location", stored.location != nil), ("style", stored.style != nil),
             ("target", stored.target != nil), ("name", stored.name != nil),
+            ("replyTo", stored.replyTo != nil),
         ]
         guard let stray = fields.first(where: { $0.isThere && !own.contains($0.name) }) else {
             return

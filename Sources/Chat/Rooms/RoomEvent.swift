@@ -1,4 +1,5 @@
 public import Foundation
+import HearthDatabase
 import Records
 
 /// Something that happened in a room: `roomEvents/{r}/{key}`.
@@ -7,6 +8,8 @@ public struct RoomEvent: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// Somebody said something.
         case message(Message)
+        /// Somebody said something, and it was deleted: by which account.
+        case deletedMessage(by: String)
         /// The room was made.
         case createdChat
         /// An account came in: by itself if it is that of `by`, else it was brought in.
@@ -27,6 +30,10 @@ public struct RoomEvent: Hashable, Sendable {
         public let location: Location?
         /// How it looks.
         public let style: Style?
+        /// The key of the event of this room that it answers.
+        public let replyTo: String?
+        /// When its text was changed last, by the server's clock.
+        public let editedAt: Date?
 
         /// A message.
         ///
@@ -36,6 +43,8 @@ public struct RoomEvent: Hashable, Sendable {
             picture: String? = nil,
             location: Location? = nil,
             style: Style? = nil,
+            replyTo: String? = nil,
+            editedAt: Date? = nil,
         ) throws {
             if let fault = Self.fault(text, picture, location, style) {
                 throw ServiceError.invalid(field: fault.field, why: fault.why)
@@ -44,6 +53,8 @@ public struct RoomEvent: Hashable, Sendable {
             self.picture = picture
             self.location = location
             self.style = style
+            self.replyTo = replyTo
+            self.editedAt = editedAt
         }
     }
 
@@ -117,13 +128,14 @@ extension RoomEvent.Message {
         return location?.fault ?? style?.fault
     }
 
-    /// As it is in the tree, without what every event has.
+    /// As it is in the tree when it is new, without what every event has.
     var stored: [String: Any] {
         var stored: [String: Any] = [:]
         stored["text"] = text
         stored["picture"] = picture
         stored["location"] = location?.stored
         stored["style"] = style?.stored
+        stored["replyTo"] = replyTo
         return stored
     }
 }
@@ -132,7 +144,7 @@ extension RoomEvent.Content {
     /// What the tree calls it.
     var kind: String {
         switch self {
-        case .message: "message"
+        case .message, .deletedMessage: "message"
         case .createdChat: "createdChat"
         case .addedUser: "addedUser"
         case .userLeft: "userLeft"
@@ -145,6 +157,8 @@ extension RoomEvent.Content {
         var stored: [String: Any] =
             switch self {
             case .message(let message): message.stored
+            case .deletedMessage(let uid):
+                ["deletedBy": uid, "deletedAt": ServerValue.timestamp()]
             case .createdChat: [:]
             case .addedUser(let uid), .userLeft(let uid): ["target": uid]
             case .renamedChat(let name): ["name": name]

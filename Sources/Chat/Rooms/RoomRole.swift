@@ -22,10 +22,10 @@ public enum RoomRole: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether somebody with this role renames the room and sees what was flagged.
+    /// Whether somebody with this role renames every room that they are in, and sees what was flagged.
     public var mayRename: Bool { self == .owner || self == .admin }
 
-    /// Whether somebody with this role puts another out, bans them, or takes a ban back.
+    /// Whether somebody with this role puts another out, bans them, takes a ban back, or deletes what they said.
     ///
     /// - Parameter other: What the other is; nil for somebody who is not in the room.
     /// - Returns: Whether the rules allow it.

@@ -3,7 +3,8 @@ public import Records
 
 /// What somebody notes about rooms and events for themselves, or for those who look after a room.
 extension RoomService {
-    /// Says that an event is wrong, which the room's owners and admins see. Whoever sees it may.
+    /// Says that an event is wrong, which the room's owners and admins see, or a message of a direct chat, by its key,
+    /// which whoever runs the server sees. Whoever sees it may.
     public func flag(_ event: String, in room: String) async throws {
         try await set(true, try flagPlace(event, room), to: "flag this event")
     }

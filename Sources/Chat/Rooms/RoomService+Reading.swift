@@ -25,7 +25,8 @@ extension RoomService {
         throw ServiceError.refused(purpose)
     }
 
-    /// Tells how far each member has read, now and whenever one has read on. Members see it.
+    /// Tells how far each member of a room, or of a direct chat by its key, has read, now and whenever one has read on.
+    /// Members see it.
     public func observeReadStatus(
         in room: String,
         with block: @escaping @Sendable (Listing<ReadStatus>) -> Void,

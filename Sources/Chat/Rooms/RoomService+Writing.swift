@@ -151,7 +151,7 @@ extension RoomEvent.Content {
     var target: String? {
         switch self {
         case .addedUser(let uid), .userLeft(let uid): uid
-        case .message, .createdChat, .renamedChat: nil
+        case .message, .deletedMessage, .createdChat, .renamedChat: nil
         }
     }
 }

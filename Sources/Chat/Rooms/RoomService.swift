@@ -40,18 +40,20 @@ public struct RoomService: Sendable {
     ///   - name: 1 to 100 characters.
     ///   - type: Whether everybody finds it.
     ///   - others: Accounts; each one exists and has not blocked this user, or there will be no room.
+    ///   - membersRename: Whether members give it another name, and not owners and admins alone.
     /// - Returns: The key of the room.
     /// - Throws: `invalid` for a name that cannot be, `refused` if one of the others cannot be brought in.
     public func create(
         name: String,
         type: RoomType = .private,
         inviting others: [String] = [],
+        membersRename: Bool = false,
     ) async throws -> String {
         try ServiceError.checkLength(of: name, "name", ChatLimits.roomNameLength)
         var invited: Set<String> = []
         for uid in others where uid != me.uid { invited.insert(try uid.key("uid")) }
         let room = try newKey(below: "rooms")
-        let update = RoomUpdate.making(
+        var update = RoomUpdate.making(
             room,
             name: name,
             type: type,
@@ -60,6 +62,7 @@ public struct RoomService: Sendable {
             by: me.uid,
             summary: RoomText.of(.createdChat, by: me.username, target: nil),
         )
+        if membersRename { update.setOfRoom("membersRename", to: true) }
         guard try await write(update, to: "make a room with these people") else {
             throw ServiceError.refused("make a room with these people")
         }
@@ -79,6 +82,7 @@ public struct RoomService: Sendable {
     ///   - picture: The address of a picture.
     ///   - location: A place.
     ///   - style: How it looks.
+    ///   - answered: The key of the message of this room that it answers.
     ///   - key: What `newEventKey(in:)` gave to a program that wants to know the event before it is there; else a new one.
     ///   - room: Where.
     /// - Returns: The key of the event.
@@ -89,6 +93,7 @@ public struct RoomService: Sendable {
         picture: String? = nil,
         location: Location? = nil,
         style: Style? = nil,
+        replyingTo answered: String? = nil,
         key: String? = nil,
         to room: String,
     ) async throws -> String {
@@ -97,6 +102,7 @@ public struct RoomService: Sendable {
             picture: picture,
             location: location,
             style: style,
+            replyTo: try answered?.key("event"),
         )
         let room = try room.key("room")
         let key = if let key { try key.key("key") } else { try newEventKey(in: room) }
@@ -105,7 +111,7 @@ public struct RoomService: Sendable {
         return key
     }
 
-    /// Gives a room another name. Owners and admins may.
+    /// Gives a room another name. Owners and admins may, and members of a room that says so.
     public func rename(_ room: String, to name: String) async throws {
         try ServiceError.checkLength(of: name, "name", ChatLimits.roomNameLength)
         try await tell(.renamedChat(name), in: try room.key("room"), to: "rename this room") {
@@ -116,6 +122,14 @@ public struct RoomService: Sendable {
             update["rooms/\(known.key)/name"] = name
             for member in known.people { update["userRooms/\(member)/\(known.key)/name"] = name }
             if known.type == .public { update["publicRooms/\(known.key)"] = name }
+        }
+    }
+
+    /// Lets members of a room give it another name, or no more. Owners may.
+    public func letMembersRename(_ isAllowed: Bool, in room: String) async throws {
+        let place = database.reference(withPath: "rooms/\(try room.key("room"))/membersRename")
+        try await ServiceError.naming("say who renames this room") {
+            _ = try await place.setValue(isAllowed ? true : nil)
         }
     }
 }

@@ -12,6 +12,7 @@ enum RoomText {
             switch content {
             case .message(let message):
                 "\(username) sent a \(message.picture == nil ? "location" : "picture")"
+            case .deletedMessage: "\(username) deleted a message"
             case .createdChat: "\(username) made the room"
             case .addedUser: target.map { "\(username) added \($0)" } ?? "\(username) came in"
             case .userLeft: target.map { "\(username) put \($0) out" } ?? "\(username) left"

@@ -53,6 +53,13 @@ package struct RoomUpdate {
         set { paths[path] = newValue }
     }
 
+    /// Adds a field to a room that is made by this update.
+    mutating func setOfRoom(_ field: String, to value: Any) {
+        var stored = paths["rooms/\(room)"] as? [String: Any] ?? [:]
+        stored[field] = value
+        paths["rooms/\(room)"] = stored
+    }
+
     /// An event as it is in the tree.
     static func stored(_ content: RoomEvent.Content, by uid: String) -> [String: Any] {
         var stored = content.stored

@@ -95,6 +95,12 @@ struct CreateRoomCommand: AsyncParsableCommand {
     @Flag(name: .customLong("public"), help: "Everybody finds it and may join.")
     var isPublic = false
 
+    @Flag(
+        name: .customLong("members-rename"),
+        help: "Members may give it another name, and not owners and admins alone."
+    )
+    var membersRename = false
+
     @Option(
         name: .customLong("invite"),
         help: ArgumentHelp("Who is in it from the start; may be repeated.", valueName: "person")
@@ -110,7 +116,8 @@ struct CreateRoomCommand: AsyncParsableCommand {
             let key = try await client.rooms.create(
                 name: name,
                 type: isPublic ? .public : .private,
-                inviting: others
+                inviting: others,
+                membersRename: membersRename
             )
             try Output.print("made #\(Output.line(name))  \(key)")
         }
@@ -169,7 +176,8 @@ struct LeaveRoomCommand: AsyncParsableCommand {
 struct RenameRoomCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Give a room another name; owners and admins may.",
+        abstract:
+            "Give a room another name; owners and admins may, and members of a room that says so.",
         discussion: """
             Example:
               hearth-chat rooms rename lunch Dinner

@@ -32,8 +32,6 @@ struct ChatsCommand: AsyncParsableCommand {
         let people = try await client.people.profiles(of: others).records
         var list = ThreadList(me: client.me)
         for person in people { list.people[person.uid] = person }
-        let marks = ReadMarks(folder: client.session.folder)
-        for chat in chats { list.unread[chat.key] = try await client.unread(in: chat, marks) }
         let threads = list.merge(chats: chats, rooms: rooms)
         guard !threads.isEmpty else {
             return Output.warn(

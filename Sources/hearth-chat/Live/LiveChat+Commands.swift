@@ -45,7 +45,7 @@ extension LiveChat {
     nonisolated func run(_ command: Command, in id: ThreadID) async throws {
         switch command {
         // The screen does these itself.
-        case .help, .quit: break
+        case .help, .quit, .bell, .edit, .unsend, .reply, .flag, .unflag: break
         case .follow(let text):
             let person = try await text.isEmpty ? other(in: id) : client.person(text)
             try await naming("follow \(person.username)") {
@@ -66,7 +66,7 @@ extension LiveChat {
             say("you block \(person.username) no longer")
         case .mute, .unmute: try await mute(command == .mute, id)
         case .delete: try await delete(id)
-        case .invite, .remove, .ban, .unban, .role, .rename, .members, .leave:
+        case .invite, .remove, .ban, .unban, .role, .rename, .members, .membersRename, .leave:
             guard case .room(let room) = id else {
                 throw ProgramFault("this is no room")
             }
@@ -143,6 +143,9 @@ extension LiveChat {
             }
             say("\(person.username) is \(word)")
         case .rename(let name): try await rooms.rename(room, to: name)
+        case .membersRename(let isAllowed):
+            try await rooms.letMembersRename(isAllowed, in: room)
+            say(isAllowed ? "members may rename this room" : "members rename this room no more")
         case .members:
             let members = try await client.members(of: try await rooms.room(room))
             say(
@@ -154,7 +157,37 @@ extension LiveChat {
             mailbox.put(.screen(.lost(.room(room), why: "you left")))
             // It may be closed already, for whoever has left sees its events no more.
             say("you left")
-        case .help, .quit, .follow, .unfollow, .block, .unblock, .mute, .unmute, .delete: break
+        case .help, .quit, .follow, .unfollow, .block, .unblock, .mute, .unmute, .delete, .bell,
+            .edit, .unsend, .reply, .flag, .unflag:
+            break
+        }
+    }
+
+    // MARK: Messages
+
+    /// Other words for a message, or none.
+    nonisolated func revise(_ key: String, in id: ThreadID, to text: String?) async throws {
+        switch (id, text) {
+        case (.person, _): throw ServiceError.notFound("chat yet")
+        case (.direct(let chat), let text?):
+            try await client.chats.edit(key, to: text, in: try await client.chat(chat))
+        case (.direct(let chat), nil):
+            try await client.chats.delete(key, in: try await client.chat(chat))
+        case (.room(let room), let text?): try await client.rooms.edit(key, to: text, in: room)
+        case (.room(let room), nil): try await client.rooms.delete(key, in: room)
+        }
+    }
+
+    nonisolated func flag(_ key: String, in id: ThreadID, _ isFlagged: Bool) async throws {
+        switch id {
+        case .person: throw ServiceError.notFound("chat yet")
+        case .direct(let thread), .room(let thread):
+            if isFlagged {
+                try await client.rooms.flag(key, in: thread)
+            } else {
+                try await client.rooms.unflag(key, in: thread)
+            }
+            say(isFlagged ? "flagged" : "flagged no longer")
         }
     }
 }

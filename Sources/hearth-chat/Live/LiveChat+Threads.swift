@@ -14,8 +14,15 @@ extension LiveChat {
             feed = []
             stopTyping()
         case .loadOlder(let id, let entry): loadOlder(id, before: entry)
-        case .send(let id, let text, let number):
-            sending.put(SendQueue.Item(id: id, text: text, number: number, list: list))
+        case .send(let id, let text, let number, let answered):
+            sending.put(
+                SendQueue.Item(id: id, text: text, number: number, replyTo: answered, list: list)
+            )
+        case .edit(let id, let key, let text):
+            attempt { try await $0.revise(key, in: id, to: text) }
+        case .unsend(let id, let key): attempt { try await $0.revise(key, in: id, to: nil) }
+        case .flag(let id, let key, let isFlagged):
+            attempt { try await $0.flag(key, in: id, isFlagged) }
         case .markRead(let id, let entry): markRead(id, entry)
         case .typing(.room(let key), let isTyping), .typing(.direct(let key), let isTyping):
             isTyping ? startTyping(key) : stopTyping()
@@ -25,7 +32,7 @@ extension LiveChat {
         case .makeRoom(let name): attempt { try await $0.makeRoom(name) }
         case .joinRoom(let name): attempt { try await $0.joinRoom(name) }
         case .command(let id, let command): attempt { try await $0.run(command, in: id) }
-        case .redraw, .suspend, .quit: break
+        case .ring, .redraw, .suspend, .quit: break
         }
     }
 
@@ -63,7 +70,7 @@ extension LiveChat {
                     with: { mailbox.put(.message(key, $0)) },
                     withCancel: lose
                 ),
-                observeTyping(key, id),
+                observeTyping(key, id), observeReadStatus(key, id),
             ]
             attendOpenChat()
         case .room(let key):
@@ -74,7 +81,7 @@ extension LiveChat {
                     with: { mailbox.put(.event(key, $0)) },
                     withCancel: lose
                 ),
-                observeTyping(key, id),
+                observeTyping(key, id), observeReadStatus(key, id),
             ]
         case .person(let uid):
             attend(uid, id)
@@ -86,6 +93,18 @@ extension LiveChat {
         client.rooms.observeTyping(
             in: key,
             with: { [mailbox] in mailbox.put(.screen(.typing(id, $0))) },
+            // Whoever sees no entries is told of that.
+            withCancel: { _ in }
+        )
+    }
+
+    private func observeReadStatus(_ key: String, _ id: ThreadID) -> Observation {
+        client.rooms.observeReadStatus(
+            in: key,
+            with: { [mailbox] listing in
+                let readers = listing.records.map { ($0.uid, $0.upTo) }
+                mailbox.put(.screen(.read(id, Dictionary(readers) { $1 })))
+            },
             // Whoever sees no entries is told of that.
             withCancel: { _ in }
         )
@@ -168,16 +187,7 @@ extension LiveChat {
         switch id {
         case .person: break
         case .direct(let key):
-            list.unread[key] = 0
-            if let chat = chats?.first(where: { $0.key == key }) {
-                counted[key] = chat.lastMessageKey
-            }
-            do {
-                try marks.set(key, upTo: entry.key, at: entry.at)
-            } catch {
-                mailbox.put(.screen(.notice("\(ProgramFault(error))")))
-            }
-            mailbox.put(.unread(key, 0))
+            attempt { try await $0.client.chats.markRead(key, upTo: entry.key) }
         case .room(let key):
             attempt { chat in
                 do {
@@ -249,26 +259,38 @@ extension Entry {
             key: message.key,
             at: message.sentAt,
             by: message.sender.uid,
-            body: .said(message.content)
+            body: message.isDeleted ? .deleted : .said(message.content),
+            replyTo: message.replyTo,
+            isEdited: message.editedAt != nil
         )
     }
 
     init(_ event: RoomEvent) {
+        var message: RoomEvent.Message?
+        if case .message(let said) = event.content { message = said }
         let body: Body =
             switch event.content {
             case .message(let message): .said(message.words)
+            case .deletedMessage: .deleted
             case .createdChat: .created
             case .addedUser(let uid): .came(uid)
             case .userLeft(let uid): .went(uid)
             case .renamedChat(let name): .renamed(name)
             }
-        self.init(key: event.key, at: event.at, by: event.by, body: body)
+        self.init(
+            key: event.key,
+            at: event.at,
+            by: event.by,
+            body: body,
+            replyTo: message?.replyTo,
+            isEdited: message?.editedAt != nil
+        )
     }
 
     /// The accounts whose names it shows.
     var people: [String] {
         switch body {
-        case .said, .created, .renamed: [by]
+        case .said, .deleted, .created, .renamed: [by]
         case .came(let uid), .went(let uid): [by, uid]
         }
     }

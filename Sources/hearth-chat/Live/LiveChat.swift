@@ -9,7 +9,6 @@ import Terminal
 actor LiveChat {
     let client: Client
     let mailbox = Mailbox()
-    let marks: ReadMarks
     let sending: SendQueue
     let typing: TypingQueue
 
@@ -19,12 +18,14 @@ actor LiveChat {
     var list: ThreadList
     /// Paths of what is no record and was told of.
     var told: Set<String> = []
-    /// Accounts whose profiles were asked for.
-    var asked: Set<String> = []
+    /// Profiles that are observed, by account.
+    var profiles: [String: Observation] = [:]
+    /// Accounts that the user follows.
+    var following: [String] = []
+    /// Whether the own list of rooms was brought up to date.
+    var isMended = false
     /// Milliseconds that the server's clock is ahead of this machine's.
     var serverOffset = 0.0
-    /// The newest message of each direct chat that its unread ones were counted at.
-    var counted: [String: String] = [:]
     /// What is observed of the open thread.
     var feed: [Observation] = []
     /// Whether the presence of the other in the open chat is observed.
@@ -44,9 +45,8 @@ actor LiveChat {
     /// For how long the program waits for the server when it ends.
     private static let goodbye = DispatchTimeInterval.seconds(2)
 
-    init(client: Client) {
+    init(client: Client, hasBell: Bool) {
         self.client = client
-        marks = ReadMarks(folder: client.session.folder)
         list = ThreadList(me: client.me, people: [client.me.uid: client.me])
         sending = SendQueue(client, mailbox)
         typing = TypingQueue(client, mailbox)
@@ -54,31 +54,32 @@ actor LiveChat {
             uid: client.me.uid,
             username: client.me.username,
             size: Size(columns: 80, rows: 24),
-            timeZone: .current
+            timeZone: .current,
+            hasBell: hasBell
         )
     }
 
     /// Shows the chat until the user leaves it.
     func run(
         _ features: TerminalFeatures,
-        opening first: ThreadChoice?,
-        saying notices: [String]
+        opening first: ThreadChoice?
     ) async throws {
         let presence = client.presence.appear { [mailbox] error in
             mailbox.put(.screen(.notice("\(error)")))
         }
+        learn([client.me.uid])
         let observations = observe()
         let terminal = try RawTerminal { [mailbox] in mailbox.put(.terminal($0)) }
-        var painter = Painter(hasColors: features.hasColors)
+        var painter = Painter(hasColors: features.hasColors, hasLinks: features.hasLinks)
         mailbox.put(.terminal(.resized(terminal.size)))
         if let first { start(first) }
-        for notice in notices { mailbox.put(.screen(.notice(notice))) }
         var isOver = false
         for await _ in mailbox.rings where !isOver {
             for happening in mailbox.take() where !isOver {
                 for request in take(happening) {
                     switch request {
                     case .redraw: painter.forget()
+                    case .ring: terminal.write("\u{7}")
                     case .suspend:
                         terminal.suspend()
                         painter.forget()
@@ -94,8 +95,10 @@ actor LiveChat {
         }
         terminal.restore()
         await finishSending()
-        for observation in observations + feed { observation.remove() }
+        for observation in observations + feed + profiles.values { observation.remove() }
         await leave(presence)
+        // What the user is told of now is not sent at the next start behind their back.
+        client.session.database.purgeOutstandingWrites()
         try tellUnsent()
     }
 
@@ -164,7 +167,9 @@ actor LiveChat {
             mailbox.put(.serverOffset((snapshot.value as? NSNumber)?.doubleValue ?? 0))
         }
         let connectedHandle = connected.observe(.value) { [mailbox] snapshot in
-            mailbox.put(.screen(.connection(snapshot.value as? Bool == true)))
+            let isConnected = snapshot.value as? Bool == true
+            mailbox.put(.screen(.connection(isConnected)))
+            if isConnected { mailbox.put(.connected) }
         }
         let fail: @Sendable (ServiceError) -> Void = { [mailbox] error in
             mailbox.put(.screen(.notice("\(error)")))
@@ -185,6 +190,10 @@ actor LiveChat {
                 with: { [mailbox] in mailbox.put(.mutes($0)) },
                 withCancel: fail
             ),
+            client.graph.observeFollowing(
+                with: { [mailbox] in mailbox.put(.following($0)) },
+                withCancel: fail
+            ),
         ]
     }
 
@@ -198,7 +207,6 @@ actor LiveChat {
         case .chats(let listing):
             chats = listing.records
             learn(listing.records.compactMap { $0.member(beside: client.me.uid) })
-            for chat in listing.records { count(chat) }
             attendOpenChat()
             return showList(listing.faults)
         case .rooms(let listing):
@@ -207,12 +215,17 @@ actor LiveChat {
         case .mutes(let mutes):
             list.mutes = mutes
             return showList()
-        case .unread(let key, let count):
-            list.unread[key] = count
-            return showList()
         case .person(let person):
             know(person)
             return showList() + screen.apply(.names([person.uid: person.username]))
+                + showAcquaintances()
+        case .following(let uids):
+            following = uids
+            learn(uids)
+            return showAcquaintances()
+        case .connected:
+            mend()
+            return []
         case .message(let key, let event): return take(event, in: key)
         case .event(let key, let change): return take(change, in: key)
         case .older(let id, let entries, let isComplete):
@@ -272,40 +285,45 @@ actor LiveChat {
         )
     }
 
-    // MARK: People and unread messages
+    // MARK: People
 
     private func know(_ person: UserProfile) {
-        asked.insert(person.uid)
         list.people[person.uid] = person
+        learn([person.uid])
         mailbox.put(.screen(.names([person.uid: person.username])))
     }
 
-    /// Asks for the profiles of people who are not known.
+    /// Observes the profiles of people who are not known, which keeps them for a start without a connection.
     func learn(_ uids: [String]) {
-        for uid in uids where list.people[uid] == nil && asked.insert(uid).inserted {
-            Task { [client, mailbox] in
-                do {
-                    guard let person = try await client.people.show(forUID: uid) else { return }
-                    mailbox.put(.person(person))
+        for uid in uids where profiles[uid] == nil {
+            let place = client.session.database.reference(withPath: "users").child(uid)
+            let handle = place.observe(.value) { [mailbox] snapshot in
+                guard snapshot.exists() else { return }
+                do throws(RecordFault) {
+                    mailbox.put(.person(try snapshot.record(as: UserProfile.self)))
                 } catch {
-                    mailbox.put(.screen(.notice("\(ProgramFault(error))")))
+                    mailbox.put(.screen(.notice("left out: \(error)")))
                 }
             }
+            profiles[uid] = Observation(place, handle)
         }
     }
 
-    /// Counts the unread messages of a chat if something is new in it.
-    private func count(_ chat: DirectChat) {
-        guard screen.openThread != .direct(chat.key), counted[chat.key] != chat.lastMessageKey
-        else { return }
-        counted[chat.key] = chat.lastMessageKey
-        Task { [client, mailbox, marks] in
-            do {
-                let count = try await client.unread(in: chat, marks)
-                mailbox.put(.unread(chat.key, count))
-            } catch {
-                mailbox.put(.screen(.notice("\(ProgramFault(error))")))
-            }
+    /// Tells the screen whom the user follows, as far as it is known who that is.
+    private func showAcquaintances() -> [Request] {
+        let people = following.compactMap { list.people[$0] }
+            .map { Acquaintance(username: $0.username, name: DisplayName.of($0)) }
+        return screen.apply(
+            .acquaintances(people.sorted { $0.username.lowercased() < $1.username.lowercased() })
+        )
+    }
+
+    /// Brings the own list of rooms up to date, once, when there is a connection.
+    private func mend() {
+        guard !isMended else { return }
+        isMended = true
+        Task { [client, mailbox] in
+            for notice in await client.mendRooms() { mailbox.put(.screen(.notice(notice))) }
         }
     }
 }

@@ -10,9 +10,11 @@ enum Happening: Sendable {
     case chats(Listing<DirectChat>)
     case rooms(Listing<RoomSummary>)
     case mutes(Set<String>)
-    /// Messages that are not read, of the direct chat.
-    case unread(String, Int)
     case person(UserProfile)
+    /// Whom the user follows, by account.
+    case following([String])
+    /// There is a connection, for the first time or again.
+    case connected
     /// What became of the messages of a direct chat.
     case message(String, MessageEvent)
     /// What became of the events of a room.

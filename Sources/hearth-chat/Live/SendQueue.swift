@@ -11,6 +11,8 @@ final class SendQueue: Sendable {
         let id: ThreadID
         let text: String
         let number: Int
+        /// The key of the message that it answers.
+        let replyTo: String?
         /// The people who are known.
         let list: ThreadList
     }
@@ -62,13 +64,19 @@ final class SendQueue: Sendable {
             let event = try keys[item.number] ?? client.rooms.newEventKey(in: key)
             keys[item.number] = event
             try await naming("send to this room") {
-                try await client.rooms.send(text: item.text, key: event, to: key)
+                try await client.rooms.send(
+                    text: item.text,
+                    replyingTo: item.replyTo,
+                    key: event,
+                    to: key
+                )
             }
         case .direct(let key):
-            guard let chat = try await client.chats.show(forChatKey: key) else {
-                throw ServiceError.notFound("chat any more")
-            }
-            try await client.chats.sendMessage(item.text, for: chat)
+            try await client.chats.sendMessage(
+                item.text,
+                for: try await client.chat(key),
+                replyingTo: item.replyTo
+            )
         case .person(let uid):
             if let chat = started[uid] {
                 try await client.chats.sendMessage(item.text, for: chat)
@@ -82,5 +90,15 @@ final class SendQueue: Sendable {
             return chat
         }
         return nil
+    }
+}
+
+extension Client {
+    /// A direct chat of the user's, by its key.
+    func chat(_ key: String) async throws -> DirectChat {
+        guard let chat = try await chats.show(forChatKey: key) else {
+            throw ServiceError.notFound("chat any more")
+        }
+        return chat
     }
 }
