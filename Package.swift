@@ -257,7 +257,7 @@ let package = Package(
         .target(
             name: "SocialCommand",
             dependencies: [
-                "ServiceCommand", "SocialGraph",
+                "ServiceCommand", "SocialGraph", "Records",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,

@@ -69,7 +69,7 @@ private let arrows: [String: Set<String>] = [
         "HearthCore", "HearthDatabase", "HearthAuth", "Records", "Files", "ArgumentParser",
         "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
-    "SocialCommand": ["ServiceCommand", "SocialGraph", "ArgumentParser"],
+    "SocialCommand": ["ServiceCommand", "SocialGraph", "Records", "ArgumentParser"],
     "Terminal": ["Files", "Glibc", "Synchronization", "Dispatch"],
     "ChatScreen": ["Chat", "SocialGraph", "Records", "Terminal", "Foundation"],
     "hearth-chat": [
