@@ -42,6 +42,8 @@ actor LiveChat {
     static let loadingPause = DispatchTimeInterval.seconds(1)
     /// For how long somebody who types nothing is still seen typing.
     static let typingPause = DispatchTimeInterval.seconds(5)
+    /// People whom the user follows that are there to be chosen; whoever is not among them is typed.
+    static let acquaintances = 500
     /// For how long the program waits for the server when it ends.
     private static let goodbye = DispatchTimeInterval.seconds(2)
 
@@ -220,8 +222,8 @@ actor LiveChat {
             return showList() + screen.apply(.names([person.uid: person.username]))
                 + showAcquaintances()
         case .following(let uids):
-            following = uids
-            learn(uids)
+            following = Array(uids.prefix(Self.acquaintances))
+            learn(following)
             return showAcquaintances()
         case .connected:
             mend()
