@@ -99,13 +99,31 @@ package struct CheckpointDecoder {
     private var pending: [UInt8] = []
     private var head: DatabaseSnapshot?
     private var root: NodeDecoder
-    private let isCheckOnly: Bool
+    private let use: DataUse
 
-    /// Begins at the start; a decoder that only checks hands databases over without their data, and
-    /// needs no memory for it.
-    package init(isCheckOnly: Bool = false) {
-        self.isCheckOnly = isCheckOnly
-        root = NodeDecoder(isCheckOnly: isCheckOnly)
+    /// What becomes of the data of the databases. Where it is not kept they are handed over without it,
+    /// and no memory is needed for it.
+    package enum DataUse {
+        case keeping
+        case checking
+        /// It is not looked at.
+        case passingOver
+    }
+
+    /// Begins at the start.
+    package init(_ use: DataUse = .keeping) {
+        self.use = use
+        root = NodeDecoder(isCheckOnly: use != .keeping)
+    }
+
+    /// Whether a part of the content must be fed next that begins with these bytes and has so many;
+    /// what is nothing but data need not be where data is passed over.
+    package func needs(_ start: [UInt8], byteCount: Int) -> Bool {
+        guard use == .passingOver, place == .pieces, pending.isEmpty, start.count >= 4 else {
+            return true
+        }
+        let length = CheckpointDecoder.length(start[..<4])
+        return length == 0 || 4 + length != byteCount
     }
 
     /// Takes the next bytes and hands each database to `body` when it is whole.
@@ -145,17 +163,19 @@ package struct CheckpointDecoder {
                 return nil
             }
             head = try CheckpointDecoder.readHead(part)
-            root = NodeDecoder(isCheckOnly: isCheckOnly)
+            root = NodeDecoder(isCheckOnly: use != .keeping)
             place = .pieces
             return nil
         case .pieces:
             guard let head else { throw .truncated(offset: 0) }
             do throws(NodeDecodingError) {
+                if !part.isEmpty, use == .passingOver { return nil }
                 if !part.isEmpty {
                     try part.withBytes { bytes throws(NodeDecodingError) in try root.feed(bytes) }
                     return nil
                 }
                 place = .head
+                if use == .passingOver { return head }
                 return head.with(root: try root.finish())
             } catch {
                 throw .badNode(offset: 0)

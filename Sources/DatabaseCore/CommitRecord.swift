@@ -307,23 +307,30 @@ struct CommitEncoder {
 struct CommitDecoder {
     private let bytes: [UInt8]
     private var offset = 1
+    private let passesOverNodes: Bool
     let version: UInt8
 
     /// Begins behind the version, which must be known.
     init(
         checking bytes: [UInt8],
-        versions: ClosedRange<UInt8> = 1...1
+        versions: ClosedRange<UInt8> = 1...1,
+        passesOverNodes: Bool = false
     ) throws(CommitDecodingError) {
         guard let version = bytes.first else { throw .truncated(offset: 0) }
         guard versions.contains(version) else { throw .unknownVersion(version) }
         self.bytes = bytes
+        self.passesOverNodes = passesOverNodes
         self.version = version
     }
 
     var isAtEnd: Bool { offset == bytes.count }
 
-    static func decode(_ bytes: [UInt8]) throws(CommitDecodingError) -> [CommitOperation] {
-        var decoder = try CommitDecoder(checking: bytes)
+    /// The operations; with an absent node in each place of a node where nodes are passed over.
+    static func decode(
+        _ bytes: [UInt8],
+        passesOverNodes: Bool = false
+    ) throws(CommitDecodingError) -> [CommitOperation] {
+        var decoder = try CommitDecoder(checking: bytes, passesOverNodes: passesOverNodes)
         var operations: [CommitOperation] = []
         while !decoder.isAtEnd { operations.append(try decoder.readOperation()) }
         return operations
@@ -402,7 +409,7 @@ struct CommitDecoder {
     ) throws(CommitDecodingError) -> Node {
         let start = offset
         let range = try readSlice().indices
-        if range.isEmpty { return .absent }
+        if range.isEmpty || passesOverNodes { return .absent }
         do throws(NodeDecodingError) {
             // In place: a node may be most of a large payload.
             return try bytes.withBytes { bytes throws(NodeDecodingError) in

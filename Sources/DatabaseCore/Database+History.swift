@@ -4,14 +4,7 @@ import SecurityRules
 /// The versions of a database's own rules.
 extension Database {
     /// Every version that is kept, the oldest first; the last one is in force.
-    ///
-    /// Rules of its own that are older than the history are its first version.
-    var rulesVersions: [RulesVersion] {
-        guard settings.versions.isEmpty, let ownRules else { return settings.versions }
-        return [
-            RulesVersion(number: 1, time: nil, author: nil, content: .text(ownRules.text))
-        ]
-    }
+    var rulesVersions: [RulesVersion] { settings.versions(of: ownRules?.text) }
 
     /// Whether this is the very text in force, byte for byte; nil stands for no rules of its own.
     func isInForce(_ text: String?) -> Bool {
@@ -34,5 +27,15 @@ extension Database {
             content: rules.map { .text($0.text) } ?? .detached,
         )
         return settings.entries(adding: earlier + [version])
+    }
+}
+
+extension DatabaseSettings {
+    /// Every version that is kept of the rules of a database that has this text of its own, or none.
+    ///
+    /// Rules of its own that are older than the history are its first version.
+    func versions(of text: String?) -> [RulesVersion] {
+        guard versions.isEmpty, let text else { return versions }
+        return [RulesVersion(number: 1, time: nil, author: nil, content: .text(text))]
     }
 }

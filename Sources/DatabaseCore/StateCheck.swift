@@ -9,7 +9,7 @@ import SecurityRules
 package struct StateCheck {
     /// The databases that were read whole, in their order, with their last commits.
     package private(set) var heads: [(database: DatabaseID, number: CommitNumber)] = []
-    private var decoder = CheckpointDecoder(isCheckOnly: true)
+    private var decoder = CheckpointDecoder(.checking)
 
     /// Begins at the start of a checkpoint.
     package init() {}

@@ -113,6 +113,8 @@ enum CheckpointManifest {
 ///            0-7 zeros up to a multiple of 8
 enum CheckpointChunk {
     static let headerByteCount = 16
+    /// First bytes of a chunk that tell whether it is needed.
+    static let peekByteCount = 4
 
     static func byteCount(payload: Int) -> Int { (headerByteCount + payload + 7) & ~7 }
 
@@ -132,6 +134,10 @@ enum CheckpointChunk {
         buffer.store(CRC32C.update(salt, rest), at: start)
     }
 }
+
+/// Says of the chunk that is next, by its first bytes, at most `CheckpointChunk.peekByteCount`, and its
+/// byte count, whether a reader needs it.
+package typealias ChunkFilter = (UnsafeRawBufferPointer, Int) -> Bool
 
 /// Gives the chunks of one finished checkpoint back, in order, holding one in memory.
 struct CheckpointReader {
@@ -172,66 +178,73 @@ struct CheckpointReader {
         salt = checksumSalt(folderID: folderID, position: position)
     }
 
-    /// Gives the whole checkpoint to a reader of its content.
+    /// Gives the whole checkpoint to a reader of its content, or of it the chunks that `needs` asks for.
     ///
     /// Throws: `refused`, with the place of the chunk that the reader does not take; `damage`; `disk`.
-    func give(to reader: RecoveryReader) throws(LogError) {
+    func give(to reader: RecoveryReader, needs: ChunkFilter? = nil) throws(LogError) {
         let file = FolderLayout.data(in: path)
         try RecoveryStep.checkpointBegan(info).give(to: reader, file, 0)
-        var offset: UInt64 = 0
-        try readChunks { chunk throws(LogError) in
+        try readChunks(needs: needs) { chunk, offset throws(LogError) in
             try RecoveryStep.chunk(chunk).give(to: reader, file, offset)
-            offset += UInt64(CheckpointChunk.byteCount(payload: chunk.count))
         }
-        try RecoveryStep.checkpointEnded.give(to: reader, file, offset)
+        try RecoveryStep.checkpointEnded.give(to: reader, file, info.byteCount)
     }
 
-    /// Calls `body` with every chunk, each checked before it is given.
+    /// Calls `body` with every chunk and its place in the file, each checked before it is given; those
+    /// that `needs` does not ask for are neither read nor checked.
     ///
     /// Throws: `damage` at the first chunk that is not what was written; chunks given before stay
     /// right, but the checkpoint as a whole must not be used.
     func readChunks(
-        _ body: (UnsafeBufferPointer<UInt8>) throws(LogError) -> Void
+        needs: ChunkFilter? = nil,
+        _ body: (UnsafeBufferPointer<UInt8>, _ offset: UInt64) throws(LogError) -> Void
     ) throws(LogError) {
         let name = FolderLayout.data(in: path)
         guard let file = try storage.open(name) else {
             throw .damage(LogDamage(file: name, offset: 0, fault: .missing))
         }
-        let window = try WindowReader(file, chunk: readByteCount)
+        // Reading ahead would read what is passed over.
+        let window = try WindowReader(file, chunk: needs == nil ? readByteCount : 64)
         defer { window.close() }
         var offset: UInt64 = 0
         for index in 0..<info.chunkCount {
-            let payload = try chunk(index, at: offset, window, name)
-            try body(payload.bindMemory(to: UInt8.self))
-            offset += UInt64(CheckpointChunk.byteCount(payload: payload.count))
+            let (payload, byteCount) = try chunk(index, at: offset, window, name, needs)
+            if let payload { try body(payload.bindMemory(to: UInt8.self), offset) }
+            offset += UInt64(byteCount)
         }
         guard offset == info.byteCount, offset == window.byteCount else {
             throw .damage(LogDamage(file: name, offset: offset, fault: .trailingBytes))
         }
     }
 
+    /// The payload of a chunk, nil where it is not needed, and the bytes that the chunk takes.
     private func chunk(
         _ index: UInt64,
         at offset: UInt64,
         _ window: WindowReader,
-        _ name: String
-    ) throws(LogError) -> UnsafeRawBufferPointer {
+        _ name: String,
+        _ needs: ChunkFilter?
+    ) throws(LogError) -> (payload: UnsafeRawBufferPointer?, byteCount: Int) {
         let damage = LogError.damage(
             LogDamage(file: name, offset: offset, fault: .chunk(index: index))
         )
-        let header = try window.bytes(at: offset, count: CheckpointChunk.headerByteCount)
-        guard header.count == CheckpointChunk.headerByteCount else { throw damage }
-        let payloadByteCount = Int(header.integer(UInt32.self, at: 4))
-        guard payloadByteCount <= LogLimits.chunkByteCount else { throw damage }
+        let start = CheckpointChunk.headerByteCount
+        let peek = try window.bytes(at: offset, count: start + CheckpointChunk.peekByteCount)
+        guard peek.count >= start else { throw damage }
+        let payloadByteCount = Int(peek.integer(UInt32.self, at: 4))
+        guard payloadByteCount <= LogLimits.chunkByteCount,
+            peek.integer(UInt64.self, at: 8) == index
+        else { throw damage }
         let wanted = CheckpointChunk.byteCount(payload: payloadByteCount)
+        let first = UnsafeRawBufferPointer(rebasing: peek[start...].prefix(payloadByteCount))
+        if let needs, !needs(first, payloadByteCount) { return (nil, wanted) }
         let whole = try window.bytes(at: offset, count: wanted)
         guard whole.count == wanted else { throw damage }
         let checked = UnsafeRawBufferPointer(rebasing: whole[4...])
         guard whole.integer(UInt32.self, at: 0) == CRC32C.update(salt, checked) else {
             throw damage
         }
-        guard whole.integer(UInt64.self, at: 8) == index else { throw damage }
-        let start = CheckpointChunk.headerByteCount
-        return UnsafeRawBufferPointer(rebasing: whole[start..<start + payloadByteCount])
+        let payload = whole[start..<start + payloadByteCount]
+        return (UnsafeRawBufferPointer(rebasing: payload), wanted)
     }
 }

@@ -125,7 +125,7 @@ package struct LogSalvage: Sendable, CustomStringConvertible {
                     heads: reader.info.heads,
                 )
                 writer = copy
-                try reader.readChunks { chunk throws(LogError) in try copy.write(chunk) }
+                try reader.readChunks { chunk, _ throws(LogError) in try copy.write(chunk) }
                 let receipt = try copy.commit(appendedThrough: position, readBackBy: content)
                 checkpoint = receipt.info
                 self.position = position

@@ -99,106 +99,25 @@ extension DataFolder {
     /// gives the writer that continues there.
     ///
     /// Memory: one chunk, or one record. Throws: `damage` for anything that was durable and is not
-    /// there any more; then nothing was changed but leftovers removed. `refused` when `reader`
+    /// there any more; then nothing was changed. `refused` when `reader`
     /// throws at a record, or at a checkpoint that another version may have written. `unknownFormat`,
     /// `disk`.
     package func recover(_ reader: RecoveryReader) throws(LogError) -> RecoveredLog {
-        var report = RecoveryReport()
-        guard try storage.hasFolder(FolderLayout.log) else {
-            throw .damage(LogDamage(file: FolderLayout.log, offset: 0, fault: .missing))
-        }
+        var reading = LogReading(storage, folderID: id, readByteCount: options.readByteCount)
+        try reading.run(reader)
+        var report = reading.report
         report.removedLeftovers = try CheckpointFolders.removeLeftovers(in: storage)
-        report.checkpoint = try readCheckpoint(reader, &report.damagedCheckpoints)
-        var walk = LogWalk(
-            storage: storage,
-            folderID: id,
-            base: report.checkpoint?.position ?? .start,
-            heads: report.checkpoint?.heads ?? [],
-            chunk: options.readByteCount,
-        )
-        let segments = try FolderLayout.segments(in: storage)
-        try readRecords(&walk, segments, reader, &report)
-        try checkEnd(report.position, segments)
-        let end = try walk.end?.settle(at: report.position, in: storage, folderID: id)
+        let end = try reading.end?.settle(at: report.position, in: storage, folderID: id)
         try setAside(report.damagedCheckpoints)
         let writer = try LogWriter(
             storage: storage,
             folderID: id,
             options: options,
             position: report.position,
-            heads: walk.heads,
+            heads: reading.heads,
             end: end,
         )
         return RecoveredLog(writer: writer, report: report)
-    }
-
-    /// Tries the checkpoints from the newest down.
-    private func readCheckpoint(
-        _ reader: RecoveryReader,
-        _ damaged: inout [LogDamage]
-    ) throws(LogError) -> CheckpointInfo? {
-        for position in try FolderLayout.checkpoints(in: storage).reversed() {
-            do throws(LogError) {
-                let checkpoint = try CheckpointReader(
-                    storage: storage,
-                    folderID: id,
-                    position: position,
-                    readByteCount: options.readByteCount,
-                )
-                try checkpoint.give(to: reader)
-                return checkpoint.info
-            } catch {
-                guard let damage = error.checkpointDamage else { throw error }
-                damaged.append(damage)
-            }
-        }
-        let segments = try FolderLayout.segments(in: storage)
-        if let newest = damaged.first, segments.first != LogPosition.start.next {
-            throw .damage(newest)
-        }
-        try RecoveryStep.checkpointBegan(nil).give(to: reader, FolderLayout.checkpoints, 0)
-        try RecoveryStep.checkpointEnded.give(to: reader, FolderLayout.checkpoints, 0)
-        return nil
-    }
-
-    /// Checks that the log goes as far as the newest checkpoint, also one that could not be read: when
-    /// it got its name, its records were durable.
-    private func checkEnd(_ end: LogPosition, _ segments: [LogPosition]) throws(LogError) {
-        let known = try FolderLayout.checkpoints(in: storage).last ?? .start
-        guard end < known else { return }
-        let file = segments.last.map { FolderLayout.segment($0) } ?? FolderLayout.log
-        throw .damage(LogDamage(file: file, offset: 0, fault: .endsEarly(last: end, known: known)))
-    }
-
-    /// Gives all records after the base.
-    private func readRecords(
-        _ walk: inout LogWalk,
-        _ segments: [LogPosition],
-        _ reader: RecoveryReader,
-        _ report: inout RecoveryReport
-    ) throws(LogError) {
-        let base = report.checkpoint?.position ?? .start
-        var torn: TornTail?
-        var count: UInt64 = 0
-        try walk.run(segments) { event throws(LogError) in
-            switch event {
-            case .fault(let damage): throw .damage(damage)
-            case .torn(let tail): torn = tail
-            case .skip(let view, let name, let file):
-                guard view.header.position >= base else { return }
-                let step = RecoveryStep.skip(name, commit: view.header.commit)
-                try step.give(to: reader, file, view.offset)
-            case .segmentBegan, .segmentEnded, .lostRecords, .lostCommits: break
-            case .commit(let view, let name, let file):
-                guard view.header.position > base else { return }
-                count += 1
-                let record = RecoveredRecord(view, of: name)
-                try RecoveryStep.record(record).give(to: reader, file, view.offset)
-            }
-        }
-        report.torn = torn
-        report.recordCount = count
-        report.position = LogPosition(walk.expected.value - 1)
     }
 
     /// Renames checkpoints that could not be read, so that they are not among the two that are kept.

@@ -14,8 +14,8 @@ struct CheckCommand: ParsableCommand {
               hearth check --port 9001 --json
 
             Takes the flags of hearth serve, and reads the same variables and settings file. Loads rules, \
-            certificate, keys and secrets, and looks at the data folder. Starts nothing and changes nothing. \
-            Exit codes: 0 good, 1 a warning with --strict, 2 a server would not start.
+            certificate, keys and secrets, looks at the data folder, and says which rules are in force for \
+            each database. Starts nothing and changes nothing. Exit codes: 0 good, 1 a warning with --strict, 2 a server would not start.
             """,
     )
 

@@ -1,5 +1,6 @@
 """Which rules are in force, and why: said at the start, when files are read again, and by the commands about rules."""
 
+import json
 import signal
 
 import pytest
@@ -101,6 +102,50 @@ def test_the_commands_say_which_rules_are_in_force(files):
         assert f"the server's file {file} is not used" in output
         output, _ = command(server, files, "rollback", "2")
         assert f"in force: the server's file {file}" in output
+
+
+def test_a_check_names_the_rules_of_each_database_without_a_server_and_beside_one(files):
+    file, data = files / "file.json", files / "data"
+
+    def check(*flags):
+        flags = ["--rules", file, "--database", "chat", "--data-dir", data, *flags]
+        done = hearth(None, "check", "--json", *flags, folder=files)
+        found = json.loads(done.stdout)
+        return done.returncode, found["facts"], found["warnings"]
+
+    by_file = f"database chat: rules in force: the file {file}"
+    not_used = (
+        f"{file}: not used by database chat, which has rules of its own; "
+        "'hearth rules detach --instance chat' goes back to the file"
+    )
+    code, facts, warnings = check("--database", f"party={files / 'other.json'}")
+    assert code == 0 and by_file in facts and warnings == []
+    assert f"database party: rules in force: the file {files / 'other.json'}" in facts
+    assert not data.exists()
+    _, facts, _ = check("--dev")
+    assert f"databases that are yet to be made: rules in force: the file {file}" in facts
+    with serve(files) as server:
+        assert by_file in check()[1]
+        command(server, files, "push", "own.json", "--author", "ann")
+        for _ in range(2):
+            code, facts, warnings = check()
+            assert code == 0 and warnings == [not_used]
+            own = [fact for fact in facts if fact.startswith("database chat: rules in force: ")]
+            assert len(own) == 1 and "version 1 of its own, put in force at 20" in own[0], facts
+            assert own[0].endswith(" by ann")
+            # Again without the server.
+            assert server.stop() == 0
+        assert check("--strict")[0] == 1
+        server.start()
+        command(server, files, "detach")
+        assert by_file in check()[1] and check()[2] == []
+        server.kill()
+    code, facts, warnings = check()
+    assert code == 0 and by_file in facts and warnings == []
+    assert not any(":accounts" in fact for fact in facts)
+    # What a start would refuse is a fault here.
+    (data / "FORMAT").write_text("something else")
+    assert check()[0] == 2
 
 
 def test_the_history_tells_programs_what_is_in_force_without_rules_of_its_own(files):

@@ -74,7 +74,7 @@ final class Folder {
         return bytes
     }
 
-    /// Writes a checkpoint of the state now, with `change` made to its content.
+    /// Writes a checkpoint of the state now, with `change` made to its content, in one chunk.
     func checkpoint(
         readBackBy reader: RecoveryReader = StateChecker().take,
         _ change: (inout [UInt8]) -> Void = { _ in }
@@ -90,6 +90,20 @@ final class Folder {
             try writer.abandon()
             throw error
         }
+    }
+
+    /// Writes a checkpoint of the state now with a chunk for each part that the encoder gives, as a
+    /// server does.
+    func checkpointInParts() throws {
+        let (position, heads) = (state.writer.position, state.writer.logHeads)
+        let writer = try folder.beginCheckpoint(at: position, heads: heads)
+        var encoder = CheckpointEncoder(state.engine.snapshots())
+        var part: [UInt8] = []
+        while encoder.next(into: &part, atLeast: 1) {
+            try part.withUnsafeBufferPointer { try writer.write($0) }
+            part = []
+        }
+        _ = try writer.commit(appendedThrough: position, readBackBy: StateChecker().take)
     }
 
     /// Ends the process and starts another.

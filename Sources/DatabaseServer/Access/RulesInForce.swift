@@ -11,6 +11,9 @@ enum RulesFallback: Equatable {
     /// Nothing is configured: everything is allowed in development, nothing in production.
     case none(isOpen: Bool)
 
+    /// Databases whose rules are named one by one, in the log and by a check.
+    static let shownDatabaseLimit = 100
+
     /// For people, as a noun.
     var text: String {
         switch self {
@@ -44,6 +47,11 @@ extension Configuration {
         let named = databases.first { $0.name.text == database.name }
         if let path = named?.rulesFile { return .file(path) }
         if sampleDatabases.contains(where: { $0.rawValue == database.name }) { return .samples }
+        return rulesFallback
+    }
+
+    /// Which rules a database has that nothing names.
+    var rulesFallback: RulesFallback {
         if let path = rulesFile { return .file(path) }
         return .none(isOpen: mode == .development)
     }
@@ -62,15 +70,14 @@ extension RulesVersion {
 
 /// Which rules are in force, for the log.
 extension Server {
-    /// Databases that are named one by one in the log.
-    private static let loggedDatabaseLimit = 100
+    private static var shownDatabaseLimit: Int { RulesFallback.shownDatabaseLimit }
 
     /// Says for each database which rules are in force, and which configured file is not used.
     func logRulesInForce() {
         let databases = engine.summaries()
-        for database in databases.prefix(Self.loggedDatabaseLimit) { logRulesInForce(database) }
-        if databases.count > Self.loggedDatabaseLimit {
-            let more = databases.count - Self.loggedDatabaseLimit
+        for database in databases.prefix(Self.shownDatabaseLimit) { logRulesInForce(database) }
+        if databases.count > Self.shownDatabaseLimit {
+            let more = databases.count - Self.shownDatabaseLimit
             log.notice("rules in force: \(more) more databases; 'hearth rules history' tells")
         }
     }
@@ -80,7 +87,7 @@ extension Server {
         let concerned = engine.summaries().filter {
             configuration.rulesFallback(of: $0.database) == .file(path)
         }
-        for database in concerned.prefix(Self.loggedDatabaseLimit) { logRulesInForce(database) }
+        for database in concerned.prefix(Self.shownDatabaseLimit) { logRulesInForce(database) }
     }
 
     private func logRulesInForce(_ database: DatabaseSummary) {

@@ -1,7 +1,9 @@
+import DatabaseCore
 import Files
 import Glibc
 import JSONTree
 import SecurityRules
+import StateRecovery
 import Tokens
 import Transport
 import Webhooks
@@ -24,10 +26,10 @@ package struct ConfigurationCheck: Sendable {
 
     /// Looks at all files that the configuration names.
     package init(_ configuration: Configuration) {
-        self.init(configuration, now: Clock.now())
+        self.init(configuration, now: Clock.now(), readsLog: true)
     }
 
-    init(_ configuration: Configuration, now: Timestamp) {
+    private init(_ configuration: Configuration, now: Timestamp, readsLog: Bool) {
         self.configuration = configuration
         self.now = now
         warnings = configuration.warnings
@@ -44,13 +46,15 @@ package struct ConfigurationCheck: Sendable {
         if isReadable(.jwks), isReadable(.hs256SecretFile) { lookAtTokenKeys() }
         lookAtSecrets()
         lookAtFolder()
+        if readsLog { lookAtRulesInForce() }
     }
 
-    /// The warnings that files alone give rise to, for the log of a server that starts.
+    /// The warnings that files alone give rise to, for the log of a server that starts; which reads its
+    /// data folder itself.
     static func warningsOfFiles(_ configuration: Configuration) -> [String] {
         var quiet = configuration
         quiet.warnings = []
-        return ConfigurationCheck(quiet).warnings
+        return ConfigurationCheck(quiet, now: Clock.now(), readsLog: false).warnings
     }
 
     private mutating func fault(_ setting: Setting, _ problem: String, _ advice: String) {
@@ -69,16 +73,6 @@ package struct ConfigurationCheck: Sendable {
         if !samples.isEmpty {
             facts.append("databases with the sample rules: \(samples.joined(separator: ", "))")
         }
-        let bare = configuration.databases.filter {
-            $0.rulesFile == nil && !samples.contains($0.name.text)
-        }
-        guard configuration.rulesFile == nil, !bare.isEmpty else { return }
-        let names = bare.map(\.name.text).joined(separator: ", ")
-        facts.append(
-            configuration.mode == .development
-                ? "databases without rules are open to everybody: \(names)"
-                : "databases without a rules file: \(names); each has the rules that were put into it, or denies everything"
-        )
     }
 
     private mutating func lookAtRules(_ path: String, _ setting: Setting) {
@@ -94,15 +88,6 @@ package struct ConfigurationCheck: Sendable {
         }
         let found = rules.lint()
         facts.append("\(path): rules load")
-        // They are in the data folder, which a check does not open.
-        if case .folder(let folder) = configuration.storage,
-            FolderLook(folder).presence == .folder
-        {
-            facts.append(
-                "\(path): not used by databases with rules of their own (hearth rules push); the log of the start and "
-                    + "'hearth rules history' tell which have some, 'hearth rules detach' goes back to the file"
-            )
-        }
         let open = found.filter { $0.code == .openRoot }
         if found.count > open.count {
             let count = found.count - open.count
@@ -114,6 +99,61 @@ package struct ConfigurationCheck: Sendable {
         guard configuration.mode == .production else { return }
         for lint in open {
             warnings.append("\(path):\(lint.line):\(lint.column): \(lint.message)")
+        }
+    }
+
+    /// Says for each database which rules are in force and why, and which file is therefore not used.
+    private mutating func lookAtRulesInForce() {
+        guard let found = ownRulesInFolder() else { return }
+        var own = Dictionary(uniqueKeysWithValues: found.map { ($0.database, $0.version) })
+        own[.accounts] = nil
+        let named = configuration.databases.map { DatabaseID($0.name.text) }
+        let samples = configuration.sampleDatabases.map { DatabaseID($0.rawValue) }
+        let databases = Set(own.keys).union(named).union(samples).sorted()
+        for database in databases.prefix(RulesFallback.shownDatabaseLimit) {
+            let fallback = configuration.rulesFallback(of: database)
+            guard let version = own[database] ?? nil else {
+                facts.append("database \(database): rules in force: \(fallback.text)")
+                continue
+            }
+            facts.append("database \(database): rules in force: \(version.inForceText)")
+            if case .file(let path) = fallback {
+                warnings.append(
+                    "\(path): not used by database \(database), which has rules of its own; "
+                        + "'hearth rules detach --instance \(database)' goes back to the file"
+                )
+            }
+        }
+        if databases.count > RulesFallback.shownDatabaseLimit {
+            let more = databases.count - RulesFallback.shownDatabaseLimit
+            facts.append("\(more) more databases; 'hearth rules history' tells")
+        }
+        guard configuration.mode == .development else { return }
+        let fallback = configuration.rulesFallback
+        facts.append("databases that are yet to be made: rules in force: \(fallback.text)")
+    }
+
+    /// What the data folder says of its databases; nil when it cannot be read, which is said.
+    private mutating func ownRulesInFolder() -> [(database: DatabaseID, version: RulesVersion?)]? {
+        guard case .folder(let path) = configuration.storage else { return [] }
+        let look = FolderLook(path)
+        // Without the permission there is a fault already.
+        guard look.presence == .folder else { return [] }
+        guard look.isWritable else { return nil }
+        do throws(LogError) {
+            return try RulesReader.read(FileLogStorage(path: path))
+        } catch .notADataFolder {
+            return []
+        } catch {
+            if case .held = look.lock {
+                warnings.append(
+                    "\(path): which rules are in force cannot be told while a server writes to it: \(error); "
+                        + "try again, or ask it: hearth rules history"
+                )
+            } else {
+                fault(.dataDir, "\(path): \(error)", "See: hearth log verify \(path)")
+            }
+            return nil
         }
     }
 
