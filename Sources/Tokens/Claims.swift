@@ -104,18 +104,7 @@ struct Claims {
         guard let keyID = try text(AccessToken.keyClaim), !keyID.isEmpty else {
             throw .badClaim(AccessToken.keyClaim)
         }
-        let expiry = try requireExpiry(after: now)
-        try checkLifetime(TokenLimits.selfSignedLifetimeSeconds)
-        return VerifiedToken(
-            claims: node,
-            subject: account,
-            expiry: expiry,
-            isAdmin: true,
-            source: .own,
-            issuedAt: try seconds("iat"),
-            serviceAccount: account,
-            serviceAccountKeyID: keyID,
-        )
+        return try access(of: account, keyID: keyID, from: .own, now)
     }
 
     /// What an access token says that a service account has signed itself (`SelfSignedAccess`).
@@ -126,6 +115,16 @@ struct Claims {
         guard try SelfSignedAccess.isMeant(audiences(), scope: text("scope")) else {
             throw .wrongAudience
         }
+        return try access(of: account, keyID: keyID, from: .serviceAccount, now)
+    }
+
+    /// A service account is an administrator, for an hour at most.
+    private func access(
+        of account: String,
+        keyID: String?,
+        from source: VerifiedToken.Source,
+        _ now: Timestamp
+    ) throws(TokenError) -> VerifiedToken {
         let expiry = try requireExpiry(after: now)
         try checkLifetime(TokenLimits.selfSignedLifetimeSeconds)
         return VerifiedToken(
@@ -133,7 +132,7 @@ struct Claims {
             subject: account,
             expiry: expiry,
             isAdmin: true,
-            source: .serviceAccount,
+            source: source,
             issuedAt: try seconds("iat"),
             serviceAccount: account,
             serviceAccountKeyID: keyID,

@@ -6,7 +6,7 @@ import DataCommands
 struct ServiceAccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service-account",
-        abstract: "Make and revoke keys by which Admin SDKs are administrators of a server.",
+        abstract: "Make and revoke keys by which programs are administrators of a server.",
         discussion: """
             Examples:
               hearth service-account create backend --output backend.json
@@ -22,11 +22,15 @@ struct ServiceAccountCommand: ParsableCommand {
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "create",
-            abstract: "Make a service account and write its key file, which Admin SDKs take.",
+            abstract: "Make a service account and write its key file, for a program.",
             discussion: """
                 Whoever has the file may do everything on the server. The server keeps no copy of it: the file is made this once, and its \
                 owner alone can read it. The address of the server must be the one that the SDK will use; where it is another, the \
                 server's --public-url says so.
+
+                The Admin SDK of Python reads and writes data with it (tried: firebase-admin 7.7.0, google-auth 2.19.1 to 2.62.2). Other \
+                Admin SDKs were not run: 'Admin SDKs in production' in docs/ACCOUNTS.md says what is known of each. Accounts and messages of \
+                an SDK are Google's, and not asked for with this file.
 
                 Examples:
                   hearth service-account create backend --url https://db.example.com --admin-secret-file admin-secret
