@@ -117,6 +117,18 @@ def test_an_expected_version_keeps_two_people_apart(dev):
         assert answer.status == 400 and "expectedVersion" in answer.json["error"]
 
 
+def test_an_author_may_begin_with_a_mark_that_joins_what_is_before_it(tmp_path):
+    """A combining mark is one character with the slash before it, where names are cut by characters."""
+    with Hearth(data=tmp_path / "data") as server:
+        assert push(server, OPEN, author="%CC%81x").status == 200
+        for end in [server.stop, server.kill]:
+            assert summary(server) == [(1, "\u0301x", size(OPEN))]
+            end()
+            server.start()
+        assert summary(server) == [(1, "\u0301x", size(OPEN))]
+        assert version(server, 1).text == OPEN
+
+
 def test_an_author_is_a_bounded_printable_name(dev):
     for bad in ["", "%20", "a%0Ab", "a%00", "%E2%80%AE", "a" * 201]:
         answer = push(dev, OPEN, author=bad)
