@@ -319,14 +319,14 @@ let package = Package(
             dependencies: [
                 "JSONTree", "Queries", "SecurityRules", "WriteAheadLog", "DatabaseCore",
                 "WireProtocol", "Tokens", "Passwords", "Accounts", "IdentityToolkit", "SyncCore",
-                "HearthDatabase", "HearthCore", "Chat", "SocialGraph", "Timeline",
+                "HearthDatabase", "HearthCore", "Chat", "SocialGraph", "Timeline", "Simulation",
             ],
             swiftSettings: strict,
         ),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests(of: "JSONTree", "Simulation", exclude: ["Specs"]),
-        tests(of: "Queries", "JSONTree"),
+        tests(of: "Queries", "JSONTree", "Simulation"),
         tests(of: "SecurityRules", "JSONTree", "Queries", "RulesCases", exclude: ["Specs"]),
         tests(of: "WireProtocol", "JSONTree", "Queries"),
         tests(of: "EventProtocol", "JSONTree", "Queries", "WireProtocol", exclude: ["Specs"]),
@@ -342,7 +342,7 @@ let package = Package(
             "WriteAheadLog",
             exclude: ["Transcripts"]
         ),
-        tests(of: "WriteAheadLog", exclude: ["Specs"]),
+        tests(of: "WriteAheadLog", "Simulation", exclude: ["Specs"]),
         tests(of: "StateRecovery", "JSONTree", "DatabaseCore", "WriteAheadLog"),
         tests(of: "Transport"),
         tests(

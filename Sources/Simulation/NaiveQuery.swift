@@ -168,11 +168,13 @@ enum NaiveOrder {
         }
     }
 
-    /// 32-bit integers first, by value, then by length; all others by UTF-16 code unit.
+    /// 32-bit integers first, by value, then by length, then as all others are: by UTF-16 code unit.
     static func ofKeys(_ left: String, _ right: String) -> Int {
         switch (Int32(left), Int32(right)) {
         case (let a?, let b?) where a != b: return a < b ? -1 : 1
-        case (_?, _?): return left.utf8.count - right.utf8.count
+        case (_?, _?):
+            let difference = left.utf8.count - right.utf8.count
+            return difference == 0 ? ofTexts(left, right) : difference
         case (_?, nil): return -1
         case (nil, _?): return 1
         case (nil, nil): return ofTexts(left, right)

@@ -15,8 +15,9 @@ extension SimulatedServer {
             let name = try LogDatabaseName(snapshot.database.name)
             heads.append(LogHead(database: name, commit: snapshot.number.value))
         }
-        // One database: its commits are the records.
-        let header = ArchiveHeader(id: id, time: 0, position: LogPosition(made.value))
+        // Each record is a commit.
+        let position = LogPosition(heads.reduce(0) { $0 + $1.commit })
+        let header = ArchiveHeader(id: id, time: 0, position: position)
         var archive = try ArchiveWriter(header, heads: heads)
         var bytes: [UInt8] = []
         archive.appendHeader(to: &bytes)

@@ -9,18 +9,14 @@ package import WriteAheadLog
 /// interleaving is a sequence of calls. After a call has thrown, the process counts as dead: restart
 /// the disk and recover another one from it.
 package final class SimulatedServer {
-    /// The only database.
+    /// The database that worlds are about; there may be others beside it.
     package static let database = DatabaseID("world")
 
     package let engine: DatabaseEngine
     /// What recovery found.
     package let report: RecoveryReport
-    /// The newest commit that the engine made.
-    package private(set) var made: CommitNumber
-    /// The newest commit in the log.
-    package private(set) var appended: CommitNumber
-    /// The newest commit that the engine was told to be durable.
-    package private(set) var durable: CommitNumber
+    /// How far each database is that has a commit.
+    private(set) var progress: [DatabaseID: Progress] = [:]
     private let folder: DataFolder
     private let log: LogWriter
     /// Commits that were made and not appended.
@@ -30,6 +26,16 @@ package final class SimulatedServer {
     package private(set) var lastBatch = (count: 0, isInPieces: false)
     /// What the last checkpoint that became whole left; nil before the first.
     package private(set) var lastCheckpoint: CheckpointReceipt?
+
+    /// How far one database is.
+    struct Progress {
+        /// The newest commit that the engine made.
+        var made = CommitNumber.zero
+        /// The newest commit in the log.
+        var appended = CommitNumber.zero
+        /// The newest commit that the engine was told to be durable.
+        var durable = CommitNumber.zero
+    }
 
     /// A checkpoint that is being written.
     private struct Checkpoint {
@@ -52,9 +58,27 @@ package final class SimulatedServer {
         engine = state.engine
         log = state.writer
         report = state.report
-        made = engine.snapshots().first?.number ?? .zero
-        appended = made
-        durable = made
+        for snapshot in engine.snapshots() {
+            let number = snapshot.number
+            progress[snapshot.database] = Progress(made: number, appended: number, durable: number)
+        }
+    }
+
+    /// How far a database is.
+    subscript(database: DatabaseID) -> Progress { progress[database] ?? Progress() }
+
+    /// The newest commit of `database` that the engine made.
+    package var made: CommitNumber { self[SimulatedServer.database].made }
+
+    /// The newest one in the log.
+    package var appended: CommitNumber { self[SimulatedServer.database].appended }
+
+    /// The newest one that the engine was told to be durable.
+    package var durable: CommitNumber { self[SimulatedServer.database].durable }
+
+    /// `database` as it is now; nil without a commit.
+    package var snapshot: DatabaseSnapshot? {
+        engine.snapshots().first { $0.database == SimulatedServer.database }
     }
 
     /// Whether commits wait to become durable.
@@ -80,15 +104,26 @@ package final class SimulatedServer {
     /// Says that commits up to `number` are durable, and returns what waited for them.
     package func flushed(through number: CommitNumber, now: Timestamp) -> [Effect] {
         precondition(number <= appended, "only what is in the log can be durable")
-        durable = number
+        progress[SimulatedServer.database]?.durable = number
         return step(.flushed(SimulatedServer.database, through: number), now: now)
+    }
+
+    /// Says that all that is in the log is durable.
+    func flushedAll(now: Timestamp) {
+        for database in progress.keys.sorted() {
+            let appended = self[database].appended
+            guard self[database].durable < appended else { continue }
+            progress[database]?.durable = appended
+            _ = step(.flushed(database, through: appended), now: now)
+        }
     }
 
     private func performed(_ effects: [Effect]) -> [Effect] {
         effects.filter { effect in
             guard case .append(let record) = effect else { return true }
-            precondition(record.number == made.next, "commits are numbered without holes")
-            made = record.number
+            let next = self[record.database].made.next
+            precondition(record.number == next, "commits are numbered without holes")
+            progress[record.database, default: Progress()].made = record.number
             waiting.append(record)
             return false
         }
@@ -109,6 +144,7 @@ package final class SimulatedServer {
     /// - Throws: `LogError` when the power fails.
     package func append(atMost count: Int) throws(LogError) {
         let batch = waiting.prefix(count)
+        lastBatch = (0, false)
         if batch.isEmpty { return }
         lastBatch = (batch.count, batch.contains { $0.pieces != nil })
         var records: [LogRecord] = []
@@ -127,7 +163,7 @@ package final class SimulatedServer {
         guard case .appended = outcome else {
             preconditionFailure("nobody else appends: \(outcome)")
         }
-        appended = CommitNumber(appended.value + UInt64(batch.count))
+        for commit in batch { progress[commit.database]?.appended = commit.number }
         waiting.removeFirst(batch.count)
     }
 

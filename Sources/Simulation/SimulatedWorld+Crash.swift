@@ -23,14 +23,10 @@ extension SimulatedWorld {
         } catch {
             return try crashed(by: error)
         }
-        let made = server.made
+        let last = server
         try start()
-        guard server.made == made else {
-            throw SimulationFault(
-                "the log is at commit \(server.made.value) after a good end at \(made.value)"
-            )
-        }
-        try began(from: made)
+        try server.follows(last, inGoodOrder: true)
+        try began(from: server.made)
     }
 
     /// A storage call failed: that must be the power.
@@ -44,37 +40,21 @@ extension SimulatedWorld {
     /// The process is dead: another one comes up on what the disk kept, however often the power
     /// fails again meanwhile.
     private func recover() throws(SimulationFault) {
-        let acknowledged = server.durable
-        let made = server.made
+        let last = server
         storage.restart()
         try start()
-        guard acknowledged <= server.made, server.made <= made else {
-            throw SimulationFault(
-                """
-                commit \(server.made.value) is recovered; \(acknowledged.value) was acknowledged, \
-                \(made.value) was made
-                """
-            )
-        }
+        try server.follows(last, inGoodOrder: false)
         counts.crashes += 1
-        if acknowledged < server.made { counts.unacknowledged += 1 }
-        if server.made < made { counts.losses += 1 }
+        if last.durable < server.made { counts.unacknowledged += 1 }
+        if server.made < last.made { counts.losses += 1 }
         try began(from: server.made)
     }
 
     private func start() throws(SimulationFault) {
-        while true {
+        server = try SimulatedServer.start(storage, logOptions, policy) {
             if options.hasCrashes, workload.happens(oneIn: 3) { cutPower(within: 60) }
-            do throws(LogError) {
-                server = try SimulatedServer(storage, logOptions, policy)
-                return
-            } catch {
-                guard error.isPowerCut else {
-                    throw SimulationFault("the server does not come up: \(error)")
-                }
-                counts.crashes += 1
-                storage.restart()
-            }
+        } didFail: {
+            counts.crashes += 1
         }
     }
 
@@ -100,16 +80,6 @@ extension SimulatedWorld {
         try checkTree(model.commit)
         if !model.current.disconnects.isEmpty {
             throw SimulationFault("the model keeps on-disconnect writes of dead sessions")
-        }
-    }
-}
-
-extension LogError {
-    /// Whether the simulated disk said that it has no power.
-    fileprivate var isPowerCut: Bool {
-        switch self {
-        case .disk, .stopped: true
-        default: false
         }
     }
 }

@@ -121,7 +121,7 @@ extension SimulatedWorld {
 
     /// Compares the engine's tree with what a commit left.
     func checkTree(_ commit: Int) throws(SimulationFault) {
-        let snapshot = server.engine.snapshots().first
+        let snapshot = server.snapshot
         let number = Int(snapshot?.number.value ?? 0)
         let json = (snapshot?.root ?? .absent).json(.export)
         let tree: NaiveNode

@@ -13,6 +13,11 @@ package enum StorageState: String, CaseIterable, Sendable {
     /// The power failed while a checkpoint was written.
     case cutCheckpoint
     case backup, restore
+    /// A start without commits that a salvage left out of the middle of the log; a power cut while the
+    /// log that says so is still read.
+    case skippedCommits, cutBehindSkip
+    /// More than twenty came back at once.
+    case manyDatabases
 }
 
 /// Ways in which a tree leaves memory and comes back.
@@ -51,6 +56,9 @@ package struct StateTable: Sendable {
     func lacks(_ states: Set<TreeState>, through passage: Passage) -> Bool {
         states.contains { passed[$0]?[passage] == nil }
     }
+
+    /// Whether this never happened.
+    func lacks(_ state: StorageState) -> Bool { storage[state] == nil }
 
     /// What was never reached, in words.
     package var missing: [String] {

@@ -1,5 +1,6 @@
 import DatabaseCore
 import JSONTree
+import StateRecovery
 import WriteAheadLog
 
 /// The ways in which the tree leaves memory and comes back.
@@ -12,13 +13,9 @@ extension StorageWorld {
         } catch {
             return try crashed(by: error)
         }
-        let made = server.made
+        let last = server
         try start()
-        guard server.made == made else {
-            throw SimulationFault(
-                "commit \(server.made.value) after an orderly end at \(made.value)"
-            )
-        }
+        try server.follows(last, inGoodOrder: true)
         counts.ends += 1
         table.note(.sealed)
         try cameBack()
@@ -26,45 +23,27 @@ extension StorageWorld {
 
     /// A storage call failed: that must be the power.
     func crashed(by error: LogError) throws(SimulationFault) {
-        switch error {
-        case .disk, .stopped: try cutPower()
-        default: throw SimulationFault("the log fails: \(error)")
-        }
+        guard error.isPowerCut else { throw SimulationFault("the log fails: \(error)") }
+        try cutPower()
     }
 
     /// The power fails and comes back.
     func cutPower() throws(SimulationFault) {
-        let acknowledged = server.durable
-        let made = server.made
         if server.isCheckpointing { table.note(.cutCheckpoint) }
+        let last = server
         storage.restart()
         try start()
-        guard acknowledged <= server.made, server.made <= made else {
-            throw SimulationFault(
-                "commit \(server.made.value) is there; \(acknowledged.value) was durable, \(made.value) was made"
-            )
-        }
+        try server.follows(last, inGoodOrder: false)
         counts.powerCuts += 1
         if server.report.torn != nil { table.note(.tornTail) }
-        if server.made < made { table.note(.lostCommits) }
-        if acknowledged < server.made { table.note(.unacknowledgedCommits) }
+        if server.made < last.made { table.note(.lostCommits) }
+        if last.durable < server.made { table.note(.unacknowledgedCommits) }
         try cameBack()
+        if skipPosition != nil { table.note(.cutBehindSkip) }
     }
 
     private func start() throws(SimulationFault) {
-        while true {
-            do throws(LogError) {
-                server = try SimulatedServer(storage, options, policy)
-                return
-            } catch {
-                switch error {
-                case .disk, .stopped:
-                    counts.powerCuts += 1
-                    storage.restart()
-                default: throw SimulationFault("the server does not start: \(error)")
-                }
-            }
-        }
+        server = try SimulatedServer.start(storage, options, policy) { counts.powerCuts += 1 }
     }
 
     /// A new process has read the disk: its tree must be the twin's as of its last commit.
@@ -75,12 +54,16 @@ extension StorageWorld {
             undo.removeLast()
         }
         undo = []
+        while let last = history.last, last.commit > commit { history.removeLast() }
         if let difference = twin.difference(in: root) {
             throw SimulationFault("after a start at commit \(commit), \(difference)")
         }
+        if let fault = side.fault(in: server) { throw SimulationFault("after a start, \(fault)") }
+        if server.progress.count > 20 { table.note(.manyDatabases) }
         for index in lists.indices { lists[index].recover(twin) }
         let base = server.report.checkpoint?.position.value ?? 0
         if base > 0 { counts.recoveredCheckpoints += 1 }
+        if let place = skipPosition, base >= place.value { skipPosition = nil }
         for entry in unproven where entry.commit <= commit {
             table.note(entry.states, through: entry.commit <= base ? .checkpoint : .log)
         }
@@ -96,13 +79,9 @@ extension StorageWorld {
             table.note(.backup)
             try SimulatedServer.restore(bytes, to: fresh)
             let restored = try SimulatedServer(fresh, options, policy)
-            guard restored.made == server.made else {
-                throw SimulationFault(
-                    "a backup of \(server.made.value) is at \(restored.made.value)"
-                )
-            }
-            let node = restored.engine.snapshots().first?.root ?? .absent
-            if let difference = twin.difference(in: node) {
+            try restored.follows(server, inGoodOrder: true)
+            let node = restored.snapshot?.root ?? .absent
+            if let difference = twin.difference(in: node) ?? side.fault(in: restored) {
                 throw SimulationFault("in a restored backup, \(difference)")
             }
             counts.restores += 1
@@ -114,10 +93,74 @@ extension StorageWorld {
             (storage, server) = (fresh, restored)
             undo = []
             unproven = []
+            (historyStart, history) = (twin, [])
+            skipPosition = nil
         } catch let fault as SimulationFault {
             throw fault
         } catch {
             throw SimulationFault("a backup does not come back: \(error)")
         }
+    }
+
+    /// One byte of the log goes bad, a salvage copies the rest elsewhere, and the world goes on there:
+    /// without the commits that the salvage names, and with all others.
+    func salvage() throws(SimulationFault) {
+        try end()
+        let segments = storage.files.filter { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
+        let path = segments[number(below: segments.count)]
+        guard var bytes = storage.content(path), let used = bytes.lastIndex(where: { $0 != 0 })
+        else { return }
+        bytes[number(below: used + 1)] ^= UInt8(1 + number(below: 255))
+        do throws(LogError) { try server.close() } catch { return try crashed(by: error) }
+        // No power cut is due any more.
+        storage.restart()
+        storage.overwrite(path, with: bytes)
+        let fresh = SimulatedLogStorage(seed: random.next())
+        let salvaged: LogSalvage
+        do throws(LogError) {
+            salvaged = try LogSalvage.run(
+                from: storage,
+                to: fresh,
+                content: StateChecker().take,
+                options: options,
+            )
+        } catch {
+            throw SimulationFault("a log with one bad byte is not salvaged: \(error)")
+        }
+        counts.salvages += 1
+        note("a salvage: \(salvaged)")
+        let last = server
+        storage = fresh
+        try start()
+        if salvaged.isComplete { try server.follows(last, inGoodOrder: true) }
+        leaveOut(salvaged)
+        try cameBack()
+    }
+
+    /// Takes out of the twin what a salvage could not copy.
+    private func leaveOut(_ salvaged: LogSalvage) {
+        var lostHere: [ClosedRange<UInt64>] = []
+        for lost in salvaged.lostCommits {
+            let commits = lost.from...lost.through
+            let database = DatabaseID(lost.database.description)
+            if database == SimulatedServer.database {
+                lostHere.append(commits)
+            } else {
+                side.lose(database, commits)
+            }
+        }
+        let head = server.made.value
+        history.removeAll { entry in
+            entry.commit > head || lostHere.contains { $0.contains(entry.commit) }
+        }
+        twin = historyStart
+        for entry in history {
+            for write in entry.writes { twin.write(write) }
+        }
+        undo = []
+        unproven = []
+        if salvaged.lostCommits.isEmpty { return }
+        table.note(.skippedCommits)
+        skipPosition = salvaged.position
     }
 }

@@ -61,6 +61,21 @@ extension StorageWorld {
         }
     }
 
+    /// One write of another database.
+    func writeBeside() throws(SimulationFault) {
+        let database = side.databases[number(below: side.databases.count)]
+        do {
+            let operation = try side.next(of: database, in: server)
+            guard try ask(operation, of: database) else {
+                throw SimulationFault("a write of \(database) makes no commit")
+            }
+        } catch let fault as SimulationFault {
+            throw fault
+        } catch {
+            throw SimulationFault("a write is not legal: \(error)")
+        }
+    }
+
     private func growOrShrink(_ index: Int) throws(SimulationFault) {
         if lists[index].phase == .growing {
             for key in lists[index].grow(1) {
@@ -286,13 +301,11 @@ extension StorageWorld {
             let priority = twin.children[path[0]]?.priority
             changes.append(NaiveUndo(path: top, old: twin[top], listPriority: priority))
         }
-        for write in resolved where !write.node.isAbsent || write.target.isPriority {
-            twin.write(write)
-        }
-        for write in resolved where write.node.isAbsent && !write.target.isPriority {
-            twin.write(write)
-        }
+        let isRemoval = { (write: NaiveWrite) in write.node.isAbsent && !write.target.isPriority }
+        let ordered = resolved.filter { !isRemoval($0) } + resolved.filter(isRemoval)
+        for write in ordered { twin.write(write) }
         undo.append((server.made.value, changes))
+        history.append((server.made.value, ordered))
     }
 
     /// The engine made no commit of it, so it must change nothing.

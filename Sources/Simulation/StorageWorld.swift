@@ -6,8 +6,8 @@ import WriteAheadLog
 /// A server on a simulated disk under the writes that applications make, and a plain twin of its tree.
 ///
 /// Lists grow and shrink in every order of keys and every size of values, up to three levels of
-/// branches; meanwhile the process is ended, killed, checkpointed, backed up and restored. Each time a
-/// tree comes back from the disk it is compared with the twin, whole. `table` says which structures
+/// branches; meanwhile the process is ended, killed, checkpointed, backed up and restored, and its log
+/// damaged and salvaged. Each time a tree comes back from the disk it is compared with the twin, whole. `table` says which structures
 /// were made, and which of them came back by which way.
 package final class StorageWorld {
     /// How much happened.
@@ -19,6 +19,7 @@ package final class StorageWorld {
         package var checkpoints = 0
         package var recoveredCheckpoints = 0
         package var restores = 0
+        package var salvages = 0
 
         package init() {}
 
@@ -31,6 +32,7 @@ package final class StorageWorld {
             checkpoints += other.checkpoints
             recoveredCheckpoints += other.recoveredCheckpoints
             restores += other.restores
+            salvages += other.salvages
         }
     }
 
@@ -52,7 +54,12 @@ package final class StorageWorld {
     /// What was done to it since the last backup.
     var notBackedUp: Set<TreeState> = []
     var lists: [StorageList] = []
-    var checkpointBegan = 0
+    var side: SideDatabases
+    /// What was written since the tree was `historyStart`, from which a salvage leaves commits out.
+    var history: [(commit: UInt64, writes: [NaiveWrite])] = []
+    var historyStart = NaiveNode()
+    /// Where the log was salvaged, as long as a start reads what it says of commits that are left out.
+    var skipPosition: LogPosition?
     private var segments: [String] = []
     private var lastRequest: UInt64 = 0
     private var now: Int64 = 1_000
@@ -71,8 +78,9 @@ package final class StorageWorld {
             syncPolicy: random.next(below: 2) == 0 ? .always : .onRequest,
             readByteCount: 4_096,
         )
+        side = SideDatabases(seed % 3 == 0 ? 40 : 2, &random)
         policy = EnginePolicy(
-            databases: [SimulatedServer.database],
+            databases: [SimulatedServer.database] + side.databases,
             createsDatabases: false,
             defaultRules: try SimulatedRules.open.ruleset(),
         )
@@ -102,6 +110,7 @@ package final class StorageWorld {
     private func step() throws(SimulationFault) {
         counts.operations += 1
         try write()
+        if happens(oneIn: 3) { try writeBeside() }
         let draw = number(below: 1_000)
         do throws(LogError) {
             switch draw {
@@ -125,6 +134,9 @@ package final class StorageWorld {
         case 722..<760 where table.lacks(notBackedUp, through: .backup): try backUp()
         case 760..<780 where table.lacks(new, through: .log): try end()
         case 780..<860 where table.lacks(new, through: .checkpoint): try endAtCheckpoint()
+        case 860..<862: try salvage()
+        case 862..<890 where table.lacks(.skippedCommits): try salvage()
+        case 890..<950 where skipPosition != nil && table.lacks(.cutBehindSkip): try cutPower()
         default: break
         }
     }
@@ -150,35 +162,37 @@ package final class StorageWorld {
     }
 
     /// Asks the engine for something; true when it made a commit of it.
-    func ask(_ operation: Request.Operation) throws(SimulationFault) -> Bool {
+    func ask(
+        _ operation: Request.Operation,
+        of database: DatabaseID = SimulatedServer.database
+    ) throws(SimulationFault) -> Bool {
         lastRequest += 1
         now += Int64(number(below: 5))
-        let before = server.made
+        let before = server[database].made
         let request = Request(
-            database: SimulatedServer.database,
+            database: database,
             credential: .admin(override: nil),
             operation: operation,
         )
         let time = Timestamp(milliseconds: now)
         _ = server.step(.requested(request, id: RequestID(lastRequest)), now: time)
         while server.engine.hasWork { _ = server.step(.turn(steps: 100), now: time) }
-        if server.made == before { return false }
+        if server[database].made == before { return false }
         counts.commits += 1
         return true
     }
 
     /// The tree as the engine has it.
-    var root: Node { server.engine.snapshots().first?.root ?? .absent }
+    var root: Node { server.snapshot?.root ?? .absent }
 
     /// The time of the newest commit.
-    var commitTime: Int64 { server.engine.snapshots().first?.time.milliseconds ?? 0 }
+    var commitTime: Int64 { server.snapshot?.time.milliseconds ?? 0 }
 
     // MARK: - The log
 
     func append(atMost count: Int) throws(LogError) {
-        let before = server.appended
         try server.append(atMost: count)
-        if server.appended == before { return }
+        if server.lastBatch.count == 0 { return }
         let isCheckpointing = server.isCheckpointing
         let isOne = server.lastBatch.count == 1
         table.note(isOne ? .batchOfOne : .batchOfMany)
@@ -204,9 +218,7 @@ package final class StorageWorld {
 
     /// What is appended is durable: the engine hears of it, and nothing of it is taken back any more.
     private func settled() {
-        if server.durable < server.appended {
-            _ = server.flushed(through: server.appended, now: Timestamp(milliseconds: now))
-        }
+        server.flushedAll(now: Timestamp(milliseconds: now))
         let durable = server.durable.value
         undo.removeFirst(undo.prefix { $0.commit <= durable }.count)
     }

@@ -40,26 +40,24 @@ extension SyncWorld {
 
     // MARK: Places and values
 
-    private static let keys = ["a", "b", "c", "1", "x"]
-
     private func place() -> NaivePath {
         switch workload.number(below: 12) {
         case 0: return ["count"]
         case 1: return ["inc"]
         case 2: return ["gone"]
         case 3: return ["own", "c\(workload.number(below: peers.count))"]
-        case 4: return ["no", workload.pick(Self.keys)]
-        case 5, 6: return ["room"] + (workload.happens(oneIn: 2) ? [] : [workload.pick(Self.keys)])
+        case 4: return ["no", workload.pick(keys)]
+        case 5, 6: return ["room"] + (workload.happens(oneIn: 2) ? [] : [workload.pick(keys)])
         default:
             let depth = workload.number(below: 3)
-            return ["t"] + (0..<depth).map { _ in workload.pick(Self.keys) }
+            return ["t"] + (0..<depth).map { _ in workload.pick(keys) }
         }
     }
 
     private func writable() -> NaivePath {
         let top = workload.happens(oneIn: 6) ? "room" : "t"
         let depth = workload.pick(weights: [1, 8, 8, 3])
-        return [top] + (0..<depth).map { _ in workload.pick(Self.keys) }
+        return [top] + (0..<depth).map { _ in workload.pick(keys) }
     }
 
     private func value(depth: Int = 2) -> NaiveNode {
@@ -70,7 +68,7 @@ extension SyncWorld {
         } else {
             for _ in 0...workload.number(below: 3) {
                 let child = value(depth: depth - 1)
-                if !child.isAbsent { node.children[workload.pick(Self.keys)] = child }
+                if !child.isAbsent { node.children[workload.pick(keys)] = child }
             }
         }
         if !node.isAbsent, workload.happens(oneIn: 6) { node.priority = priority() }
@@ -171,11 +169,11 @@ extension SyncWorld {
     }
 
     private func update(_ peer: Int) throws {
-        let base: NaivePath = workload.happens(oneIn: 2) ? ["t"] : ["t", workload.pick(Self.keys)]
+        let base: NaivePath = workload.happens(oneIn: 2) ? ["t"] : ["t", workload.pick(keys)]
         var writes: [NaiveWrite] = []
         for _ in 0...workload.number(below: 3) {
             let depth = 1 + workload.number(below: 2)
-            var target = NaiveTarget(path: base + (0..<depth).map { _ in workload.pick(Self.keys) })
+            var target = NaiveTarget(path: base + (0..<depth).map { _ in workload.pick(keys) })
             target.isPriority = workload.happens(oneIn: 8)
             if writes.contains(where: { $0.target.covers(target) || target.covers($0.target) }) {
                 continue

@@ -32,6 +32,8 @@ package final class SyncWorld {
     package private(set) var journal: [String] = []
     let server: SimulatedServer
     var workload: Workload
+    /// Few, so that calls meet: one that queries look at, one that comes in every world, and some in an order.
+    let keys: [String]
     var peers: [SyncPeer] = []
     var pipes: [SyncPipe] = []
     var now: Int64 = 1_000_000
@@ -47,7 +49,9 @@ package final class SyncWorld {
     /// - Throws: `LogError`, `RulesError`: neither can happen.
     package init(seed: UInt64) throws {
         self.seed = seed
-        workload = Workload(seed: seed, rules: .open)
+        var workload = Workload(seed: seed, rules: .open)
+        keys = ["a", "x"] + workload.pick(KeyOrder.allCases).keys(3, &workload.random)
+        self.workload = workload
         let options = LogOptions(
             segmentByteCount: 1 << 20,
             reserveByteCount: 0,
@@ -158,7 +162,7 @@ package final class SyncWorld {
     }
 
     private func checkAgainstServer() throws(SimulationFault) {
-        let root = SyncPeer.naive(server.engine.snapshots().first?.root ?? .absent)
+        let root = SyncPeer.naive(server.snapshot?.root ?? .absent)
         for peer in peers {
             for id in peer.observers.keys.sorted() {
                 guard let observer = peer.observers[id] else { continue }

@@ -1,4 +1,6 @@
 import JSONTree
+import Simulation
+import WriteAheadLog
 
 /// The text of chat messages, 152 bytes of JSON each.
 func benchJSONText(_ figures: Figures) {
@@ -8,6 +10,24 @@ func benchJSONText(_ figures: Figures) {
 /// A tree of 1,000,000 such messages under one parent.
 func benchJSONTree(_ figures: Figures) {
     benchTree(figures, messageCount: 1_000_000)
+}
+
+/// Lists that are made and emptied key by key, in every order in which applications put keys.
+func benchKeyOrders(_ figures: Figures) {
+    var random = SplitMix64(state: 1)
+    let text = Node(string: String(repeating: "x", count: 100))
+    for order in KeyOrder.allCases {
+        // The longest keys fill their pages with two.
+        let keys = order.keys(order == .longest ? 20_000 : 100_000, &random)
+        let paths = keys.map { Path([Key(unchecked: Array($0.utf8))]) }
+        var list = Node.absent
+        figures.measure("put a child, keys \(order.rawValue)", count: paths.count) {
+            for path in paths { list.set(text, at: path) }
+        }
+        figures.measure("remove a child, keys \(order.rawValue)", count: paths.count) {
+            for path in paths { list.set(.absent, at: path) }
+        }
+    }
 }
 
 /// Draws numbers for the benches; the same ones in every run.

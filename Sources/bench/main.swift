@@ -3,6 +3,7 @@
 let benches: [(name: String, run: (Figures) throws -> Void)] = [
     ("json-text", benchJSONText),
     ("json-tree", benchJSONTree),
+    ("key-orders", benchKeyOrders),
     ("queries", benchQueries),
     ("security-rules", benchSecurityRules),
     ("engine", benchEngine),

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+import vocabulary
 from hearth_server import BINARY, Hearth
 from wire_client import Wire
 
@@ -104,7 +105,11 @@ def test_a_server_that_holds_nothing_has_a_backup(dev, tmp_path):
 
 
 def test_large_values_come_back(dev, tmp_path):
-    data = {"text": "x" * 3_000_000, "many": {f"k{n}": n for n in range(30_000)}}
+    chance = vocabulary.drawn()
+    order = chance.choice(vocabulary.ORDERS)
+    # The longest keys make as many pages of fewer.
+    names = vocabulary.keys(order, 3_000 if order == "longest" else 30_000, chance)
+    data = {"text": "x" * 3_000_000, "many": {name: n for n, name in enumerate(names)}}
     assert dev.put("/.json", data).status == 200
     backup(dev, tmp_path / "file")
     assert run("backup", "--verify", tmp_path / "file").returncode == 0
@@ -119,8 +124,9 @@ def test_large_values_come_back(dev, tmp_path):
 class Writer(threading.Thread):
     """Writes n, rising, to two databases in turn, each after the other was acknowledged."""
 
-    def __init__(self, server, name, stop):
+    def __init__(self, server, name, stop, chance):
         super().__init__()
+        self.places = vocabulary.Places(chance)
         self.server, self.key, self.stop = server, f"w{name}", stop
         self.acknowledged = 0
         self.begun = threading.Event()
@@ -130,7 +136,7 @@ class Writer(threading.Thread):
             number = 0
             while not self.stop.is_set():
                 for client in (one, two):
-                    body, _ = client.request("p", p=f"/{self.key}/k{number}", d=number)
+                    body, _ = client.request("p", p=f"/{self.key}/{self.places[number]}", d=number)
                     assert body["s"] == "ok"
                 number += 1
                 self.acknowledged = number
@@ -139,7 +145,8 @@ class Writer(threading.Thread):
 
 def test_a_backup_under_8_writers_holds_a_prefix_of_each(durable, tmp_path):
     stop = threading.Event()
-    writers = [Writer(durable, name, stop) for name in range(8)]
+    chance = vocabulary.drawn()
+    writers = [Writer(durable, name, stop, chance) for name in range(8)]
     before = []
     try:
         for writer in writers:
@@ -159,8 +166,8 @@ def test_a_backup_under_8_writers_holds_a_prefix_of_each(durable, tmp_path):
         with Hearth(data=folder) as server:
             one, two = (server.get(f"/.json?ns={ns}").json for ns in ["one", "two"])
         for writer, acknowledged in zip(writers, before[index]):
-            first = sorted(one[writer.key].values())
-            second = sorted(two[writer.key].values())
+            first = writer.places.numbers(one[writer.key])
+            second = writer.places.numbers(two[writer.key])
             assert first == list(range(len(first)))
             assert second == list(range(len(second)))
             # What was acknowledged before is in it, and both databases are of one moment.

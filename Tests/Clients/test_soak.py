@@ -5,10 +5,10 @@ One short round in the gate. HEARTH_SOAK_MINUTES makes it as long as that, with 
 """
 
 import os
-import random
 import threading
 import time
 
+import vocabulary
 from hearth_server import Hearth
 from storage_twin import List, compare, export, same, top
 from test_backup import run
@@ -86,9 +86,7 @@ def round_of(server, data, lists, chance, number, end, totals, others, folder):
 
 
 def test_the_tree_is_its_twin_through_ends_kills_checkpoints_and_backups(tmp_path):
-    seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
-    print(f"SEED={seed}")
-    chance = random.Random(seed)
+    chance = vocabulary.drawn()
     data = tmp_path / "data"
     lists = [List(f"w{index}", chance.random()) for index in range(WRITERS)]
     totals = dict.fromkeys(["writes", "checkpoints", "ends", "kills", "restores"], 0)

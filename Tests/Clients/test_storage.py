@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import WebSocketException
 
+import vocabulary
 from hearth_server import BINARY, Hearth
 from wire_client import Wire
 
@@ -24,11 +25,12 @@ def serve(*flags):
 
 
 class Load(threading.Thread):
-    """Writes /k<name>/<n> in windows of 16 and counts the acknowledged ones."""
+    """Writes n to the places below /k<name>, in windows of 16, and counts the acknowledged ones."""
 
-    def __init__(self, port, name, value=""):
+    def __init__(self, port, name, chance):
         super().__init__()
-        self.port, self.name, self.value = port, name, value
+        self.port, self.name = port, name
+        self.places = vocabulary.Places(chance)
         self.acknowledged = 0
         self.enough = threading.Event()
 
@@ -38,7 +40,7 @@ class Load(threading.Thread):
                 while True:
                     first = self.acknowledged
                     sent = [
-                        client.send("p", p=f"/k{self.name}/n{n}", d=f"{n}{self.value}")
+                        client.send("p", p=f"/k{self.name}/{self.places[n]}", d=n)
                         for n in range(first, first + 16)
                     ]
                     for number in sent:
@@ -54,9 +56,16 @@ class Load(threading.Thread):
             self.enough.set()
 
 
+    def check(self, server):
+        """All that was acknowledged is there."""
+        stored = self.places.numbers(server.get(f"/k{self.name}.json?ns=demo").json)
+        assert set(stored) >= set(range(self.acknowledged)), self.places.order
+
+
 def test_sigterm_under_load_loses_nothing_acknowledged(tmp_path):
     with Hearth(data=tmp_path / "data", log=tmp_path / "log") as server:
-        loads = [Load(server.port, name) for name in range(4)]
+        chance = vocabulary.drawn()
+        loads = [Load(server.port, name, chance) for name in range(4)]
         for load in loads:
             load.start()
         for load in loads:
@@ -68,9 +77,8 @@ def test_sigterm_under_load_loses_nothing_acknowledged(tmp_path):
             load.join(30)
         server.start()
         for load in loads:
-            stored = server.get(f"/k{load.name}.json?ns=demo").json
             assert load.acknowledged >= 64
-            assert set(stored) >= {f"n{n}" for n in range(load.acknowledged)}
+            load.check(server)
         assert server.get("/gone.json?ns=demo").json is True
 
 
@@ -80,7 +88,7 @@ def test_a_kill_during_a_checkpoint_loses_nothing(tmp_path):
         # A checkpoint is due after 32 MiB of commits, and looked for once a second.
         for number in range(5):
             assert server.put(f"/big/{number}.json?ns=demo&print=silent", "x" * 9_000_000).status == 204
-        load = Load(server.port, "w")
+        load = Load(server.port, "w", vocabulary.drawn())
         load.start()
         assert load.enough.wait(30)
         pause = threading.Event()
@@ -93,8 +101,7 @@ def test_a_kill_during_a_checkpoint_loses_nothing(tmp_path):
         load.join(30)
         server.start()
         assert set(server.get("/big.json?ns=demo&shallow=true").json) == set("01234")
-        stored = server.get("/kw.json?ns=demo").json
-        assert set(stored) >= {f"n{n}" for n in range(load.acknowledged)}
+        load.check(server)
 
 
 def test_a_second_server_on_a_folder_says_who_holds_it(tmp_path):

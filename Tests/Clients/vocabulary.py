@@ -2,6 +2,8 @@
 `ValueSize` in Sources/Simulation."""
 
 import hashlib
+import os
+import random
 
 ORDERS = [
     "ascending", "descending", "shuffled", "inside_out", "newest_first", "integers", "hashes", "push_ids", "uids",
@@ -20,6 +22,42 @@ NUMBERS = [
     -(2**63), 0.5, -0.1, 1e300, 5e-324, 1.7976931348623157e308,
 ]
 LETTERS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+
+
+def drawn():
+    """Random numbers of a seed that a failure shows, and that SEED repeats."""
+    seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
+    print(f"SEED={seed}")
+    return random.Random(seed)
+
+
+class Places:
+    """Endless different paths, `list/key`: the keys of each list come in the same order of `ORDERS`."""
+
+    COUNT = 500
+
+    def __init__(self, chance):
+        self.order = chance.choice(ORDERS)
+        self.keys = keys(self.order, self.COUNT, chance)
+
+    def __getitem__(self, number):
+        return f"l{number // self.COUNT}/{self.keys[number % self.COUNT]}"
+
+    def numbers(self, stored):
+        """The numbers of the places that hold their own number, in `stored`, all that stands there; None for another value."""
+        found = [
+            (key, value) for part in (stored or {}).values() for key, value in items(part)
+        ]
+        if any(self.keys[value % self.COUNT] != key for key, value in found):
+            return None
+        return sorted(value for _, value in found)
+
+
+def items(part):
+    """The members of a map, which comes as an array where its keys are those of one."""
+    if not isinstance(part, list):
+        return part.items()
+    return [(str(index), value) for index, value in enumerate(part) if value is not None]
 
 
 def padded(count):

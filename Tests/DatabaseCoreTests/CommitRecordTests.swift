@@ -1,7 +1,9 @@
 import JSONTree
 import SecurityRules
+import Simulation
 import Testing
 import WireProtocol
+import WriteAheadLog
 
 @testable import DatabaseCore
 
@@ -78,12 +80,16 @@ struct CommitRecordTests {
     }
 
     @Test(
-        "the pieces of a large commit are its encoding, each of about a megabyte, made twice alike"
+        "the pieces of a large commit are its encoding, each of about a megabyte, made twice alike, and read back",
+        arguments: KeyOrder.allCases
     )
-    func pieces() throws {
-        let child = Node(string: String(repeating: "c", count: 300))
+    func pieces(order: KeyOrder) throws {
+        let child = Node(string: String(repeating: "c", count: 3_000))
         var wide = Node.absent
-        for index in 0..<10_000 { wide.set(child, at: try WriteTarget("k\(index)/v").path) }
+        var random = SplitMix64(state: 7)
+        for key in order.keys(1_100, &random) {
+            wide.set(child, at: Path([try Key(key), try Key("v")]))
+        }
         let long = try WriteTarget(String(repeating: "p", count: 200))
         let operations: [CommitOperation] = [
             .write(try WriteTarget("/"), .absent),
@@ -108,8 +114,14 @@ struct CommitRecordTests {
                 #expect(piece.count >= 1024 * 1024 || !hasMore)
                 found += piece
             }
-            #expect(found == bytes)
+            let isWhole = found == bytes
+            #expect(isWhole)
         }
+        let read = try CommitDecoder.decode(bytes)
+        let nodes = read.map { operation in
+            if case .write(_, let node) = operation { node } else { Node.absent }
+        }
+        #expect(nodes.count == operations.count && nodes[2] == wide && nodes[6] == wide)
     }
 
     @Test("a payload cut anywhere is refused or ends between two operations")

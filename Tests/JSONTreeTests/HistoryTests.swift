@@ -1,4 +1,5 @@
 import JSONTree
+import Simulation
 import Testing
 
 /// A random history of writes, applied to the tree and to its naive twin.
@@ -7,26 +8,39 @@ private struct History {
     var node = Node.absent
     var twin: NaiveTree?
 
-    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+    private static let tops = ["messages", "7", "-12", "é", "😀", "～"].map { Array($0.utf8) }
 
-    mutating func key(level: Int) -> [UInt8] {
-        if level == 0 {
-            return Array(random.element(["messages", "7", "-12", "é", "😀", "～"]).utf8)
+    /// By the top level: the keys below it, in the order in which they mostly come, and the next of them.
+    private var lists: [(keys: [[UInt8]], next: Int)] = []
+    /// Keys of members of what stands in a list.
+    private var inner: [[UInt8]] = []
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+        let orders = KeyOrder.allCases
+        for place in Self.tops.indices {
+            // Another half of them for the next seed.
+            let order = orders[(Int(seed) * Self.tops.count + place) % orders.count]
+            lists.append((order.keys(300, &random).map { Array($0.utf8) }, 0))
         }
-        let number = random.below(level == 1 ? 300 : 12)
-        switch number % 7 {
-        case 0: return Array(String(number - 90).utf8)
-        case 1: return Array("00\(number)".utf8)
-        case 2:
-            return Array((String(repeating: "long ", count: number % 50 * 3) + "\(number) ").utf8)
-        case 3: return Array("\(["é", "😀", "～", "ß"][number % 4])\(number)".utf8)
-        default: return Array("-Nx\(number * 7919 % 1000)abcdefghijklm".utf8)
-        }
+        let members = KeyOrder.unicode.keys(8, &random) + KeyOrder.integers.keys(4, &random)
+        inner = members.map { Array($0.utf8) }
     }
 
     mutating func path() -> [[UInt8]] {
         let depth = [1, 2, 2, 2, 2, 2, 3, 3, 3][random.below(9)]
-        return (0..<depth).map { key(level: $0) }
+        let top = random.below(Self.tops.count)
+        var path = [Self.tops[top]]
+        if depth > 1 { path.append(listKey(top)) }
+        if depth > 2 { path.append(random.element(inner)) }
+        return path
+    }
+
+    /// The next key of a list, or any.
+    private mutating func listKey(_ top: Int) -> [UInt8] {
+        if random.below(2) == 0 { return random.element(lists[top].keys) }
+        defer { lists[top].next = (lists[top].next + 1) % lists[top].keys.count }
+        return lists[top].keys[lists[top].next]
     }
 
     mutating func scalar() -> String {
@@ -66,7 +80,7 @@ private struct History {
         var children: [[UInt8]: NaiveTree] = [:]
         let count = 1 + random.below(random.below(9) == 0 ? 40 : 4)
         for _ in 0..<count {
-            children[key(level: 2)] =
+            children[random.element(inner)] =
                 level < 2 ? value(level: level + 1) : NaiveTree(value: .leaf(scalar()))
         }
         return NaiveTree(value: .map(children), priority: priority)

@@ -51,18 +51,24 @@ struct NaiveTree: Equatable {
             return #"{".value":\#(text),".priority":\#(priority)}"#
         case .map(let children):
             var members = sortedKeys.map { key in
-                "\"\(String(decoding: key, as: UTF8.self))\":\(children[key]?.text ?? "")"
+                "\"\(Self.escaped(key))\":\(children[key]?.text ?? "")"
             }
             if let priority { members.append(#"".priority":\#(priority)"#) }
             return "{" + members.joined(separator: ",") + "}"
         }
     }
 
+    private static func escaped(_ key: [UInt8]) -> String {
+        let marks = [UInt8(ascii: "\""), UInt8(ascii: "\\")]
+        let bytes = key.flatMap { marks.contains($0) ? [marks[1], $0] : [$0] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Key order, straight from its definition.
     static func isBefore(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         let (x, y) = (integer(a), integer(b))
-        if let x, let y { return x != y ? x < y : a.count < b.count }
-        if x != nil || y != nil { return x != nil }
+        if let x, let y, x != y || a.count != b.count { return x != y ? x < y : a.count < b.count }
+        if (x == nil) != (y == nil) { return x != nil }
         return String(decoding: a, as: UTF8.self).utf16
             .lexicographicallyPrecedes(String(decoding: b, as: UTF8.self).utf16)
     }

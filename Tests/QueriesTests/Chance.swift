@@ -5,13 +5,17 @@ import Queries
 /// Random children and queries over few keys and leaves, so that ties and bounds are hit often.
 struct Chance {
     var random: SeededGenerator
-    /// How many of the keys and leaves are drawn from, anew for each history.
-    let keyCount: Int
+    /// Keys that one history has at most.
+    static let keyLimit = 22
+
+    /// The keys and leaves that are drawn from, anew for each history.
+    let keyPlaces: [Int]
     let leafPlaces: [Int]
 
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        keyCount = 3 + Int(random.next() % UInt64(NaiveOrder.keys.count - 2))
+        let keyCount = Int.random(in: 3...Self.keyLimit, using: &random)
+        keyPlaces = Array(NaiveOrder.keys.indices.shuffled(using: &random).prefix(keyCount))
         let leafCount = 2 + Int(random.next() % 20)
         leafPlaces = (0..<leafCount).map { _ in
             Int(random.next() % UInt64(NaiveOrder.leaves.count))
@@ -25,7 +29,7 @@ struct Chance {
 
     mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
 
-    mutating func key() -> Int { below(keyCount) }
+    mutating func key() -> Int { pick(keyPlaces) }
 
     mutating func child() -> NaiveChildren.Child {
         var child = NaiveChildren.Child()
@@ -83,7 +87,11 @@ struct Chance {
 
     private mutating func bound(_ index: QuerySpec.Index) -> QuerySpec.Bound {
         let isInclusive = isLucky(1, of: 2)
-        let texts = NaiveOrder.boundKeys + ["[MIN_NAME]", "[MAX_NAME]"]
+        // Mostly of keys that are there at times.
+        let texts =
+            isLucky(2, of: 3)
+            ? keyPlaces.map { NaiveOrder.keys[$0] }
+            : NaiveOrder.boundKeys + ["[MIN_NAME]", "[MAX_NAME]"]
         if index == .key {
             return QuerySpec.Bound(value: Node(string: pick(texts)), isInclusive: isInclusive)
         }

@@ -1,5 +1,7 @@
 import JSONTree
 import Queries
+import Simulation
+import TestSupport
 
 /// The twin of a node's children: plain values in a dictionary, everything recomputed each time.
 ///
@@ -132,12 +134,23 @@ private struct NaiveBound {
 /// The keys and leaves that tests draw from, and their orders.
 enum NaiveOrder {
     /// Keys of children, then texts that only bounds have.
-    static let keys: [String] = [
+    static let keys = ownKeys + vocabulary
+    static let boundKeys = keys + onlyBounds
+
+    private static let ownKeys: [String] = [
         "1", "01", "2", "10", "-5", "00", "-0", "0", "2147483647", "2147483648", "-2147483648",
         "-2147483649", "a", "a-", "b", "é", "\u{1F600}", "\u{FF5E}", "z", "-",
         "0000000000000000012", "12",
     ]
-    static let boundKeys = keys + ["a ", "a\u{FFFF}", "3", "", "zz"]
+    private static let onlyBounds = ["a ", "a\u{FFFF}", "3", "", "zz"]
+
+    /// Some keys of every kind that applications put.
+    private static let vocabulary: [String] = {
+        var random = SeededGenerator(seed: 1)
+        var known = Set(ownKeys + onlyBounds)
+        return KeyOrder.allCases.flatMap { $0.keys(14, &random).suffix(5) }
+            .filter { known.insert($0).inserted }
+    }()
 
     private static let x497 = String(repeating: "x", count: 497)
 

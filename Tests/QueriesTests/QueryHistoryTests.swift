@@ -62,9 +62,9 @@ private struct History {
     private static func fault(_ differences: [ChildDifference], _ old: Pair, _ new: Pair) -> String?
     {
         var expected: Set<String> = []
-        for (place, key) in NaiveOrder.keys.enumerated() {
+        for place in Set(old.naive.children.keys).union(new.naive.children.keys) {
             let nodes = (old.naive.children[place]?.node, new.naive.children[place]?.node)
-            if nodes.0 ?? .absent != nodes.1 ?? .absent { expected.insert(key) }
+            if nodes.0 ?? .absent != nodes.1 ?? .absent { expected.insert(NaiveOrder.keys[place]) }
         }
         let keys = differences.map(\.key)
         if Set(keys.map(\.string)) != expected || keys.count != expected.count {
@@ -129,7 +129,7 @@ private struct Followed {
         let visitedCount = view.visitedCount
         let changes = view.update(differences, in: children)
         // Besides, a sparse index steps over the children that it holds.
-        let allowance = spec.index == .priority ? NaiveOrder.keys.count : 0
+        let allowance = spec.index == .priority ? Chance.keyLimit : 0
         if view.visitedCount - visitedCount > differences.count + 3 + allowance {
             return "\(view.visitedCount - visitedCount) looked at for \(differences.count)"
         }

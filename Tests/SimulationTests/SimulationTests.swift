@@ -92,37 +92,39 @@ struct SimulationTests {
 
     @Test("the histories meet all that can happen")
     func coverage() throws {
-        var counts: [SimulatedWorld.Counts] = []
-        for seed in Soak.seeds.prefix(3) {
+        // From any seed on: most of them meet all of it in three rounds.
+        var counts = SimulatedWorld.Counts()
+        for seed in Soak.firstSeed..<Soak.firstSeed + 30 where !Self.missing(counts).isEmpty {
             try Soak.run(.init(seed: seed, rules: .rooms, hasCrashes: true)) { world in
                 for _ in 0..<20 {
                     world.cutPower(within: 60)
                     for _ in 0..<60 { try world.step() }
                     try world.cutPower()
                 }
-                counts.append(world.counts)
+                counts.add(world.counts)
             }
-        }
-        for seed in Soak.seeds.prefix(15) {
             try Soak.run(.init(seed: seed, rules: .rooms)) { world in
-                for _ in 0..<400 { try world.step() }
-                counts.append(world.counts)
+                for _ in 0..<1_200 { try world.step() }
+                counts.add(world.counts)
             }
         }
-        func total(_ count: (SimulatedWorld.Counts) -> Int) -> Int {
-            counts.reduce(0) { $0 + count($1) }
-        }
-        #expect(total(\.crashes) >= 60)
-        #expect(total(\.unacknowledged) > 0)
-        #expect(total(\.losses) > 0)
-        #expect(total(\.tornTails) > 0)
-        #expect(total(\.checkpoints) > 0)
-        #expect(total(\.disconnectsRun) > 0)
-        #expect(total(\.cancels) > 10)
-        #expect(total(\.revocations) > 5)
+        let missing = Self.missing(counts).joined(separator: ", ")
+        #expect(missing.isEmpty, "seeds from \(Soak.firstSeed) on meet too few: \(missing)")
+    }
+
+    /// What was met less often than it must be.
+    private static func missing(_ counts: SimulatedWorld.Counts) -> [String] {
+        var floors = [
+            ("crashes", counts.crashes, 60), ("unacknowledged", counts.unacknowledged, 1),
+            ("losses", counts.losses, 1), ("torn tails", counts.tornTails, 1),
+            ("checkpoints", counts.checkpoints, 1), ("cancels", counts.cancels, 11),
+            ("on-disconnect writes", counts.disconnectsRun, 1),
+            ("revocations", counts.revocations, 6),
+        ]
         for status in ["ok", "permission_denied", "datastale", "invalid_token"] {
-            #expect(total { $0.replies[status] ?? 0 } > 0, "no reply is \(status)")
+            floors.append(("replies \(status)", counts.replies[status] ?? 0, 1))
         }
+        return floors.filter { $0.1 < $0.2 }.map { "\($0.0): \($0.1) of \($0.2)" }
     }
 
     @Test("the same seed gives the same bytes twice", arguments: Soak.seeds.prefix(5))

@@ -108,7 +108,7 @@ private let arrows: [String: Set<String>] = [
         "JSONTree", "Queries", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
         "Tokens", "Passwords", "Accounts", "IdentityToolkit", "Glibc", "SyncCore",
         "HearthDatabase", "HearthCore", "Dispatch", "Chat", "SocialGraph", "Timeline", "Foundation",
-        "Synchronization",
+        "Synchronization", "Simulation",
     ],
 ]
 

@@ -1,4 +1,5 @@
 import Glibc
+import Simulation
 import Testing
 import WriteAheadLog
 
@@ -7,6 +8,8 @@ private struct History {
     let storage: SimulatedLogStorage
     var options = smallOptions
     var random: SplitMix64
+    /// A few, or many, whose names come in some order.
+    let databases: [String]
     /// Every commit that an append was tried with and that may still be there, in order.
     var attempted: [Entry] = []
     /// How many of them were reported durable.
@@ -19,6 +22,10 @@ private struct History {
         random = SplitMix64(state: seed ^ 0x5EED)
         options.segmentByteCount = 1024 << random.next(below: 3)
         options.syncPolicy = random.next(below: 3) == 0 ? .onRequest : .always
+        // The longest keys are no names.
+        let orders = KeyOrder.allCases.filter { $0 != .longest }
+        let order = orders[Int(random.next(below: orders.count))]
+        databases = order.keys(random.next(below: 3) == 0 ? 60 : 3, &random)
     }
 
     mutating func run(lives: Int) throws {
@@ -85,7 +92,7 @@ private struct History {
     private mutating func appendBatch(_ log: Recovered) throws(LogError) {
         var batch: [LogRecord] = []
         for _ in 0...random.next(below: 5) {
-            let database = ["a", "b", "c"][Int(random.next(below: 3))]
+            let database = databases[Int(random.next(below: databases.count))]
             let commit = 1 + UInt64(attempted.count { $0.database == database })
             let size = Int(random.next(below: 10) == 0 ? 900 : random.next(below: 120))
             let filling = UInt8(truncatingIfNeeded: random.next())
