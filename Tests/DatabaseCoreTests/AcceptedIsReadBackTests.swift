@@ -332,6 +332,7 @@ struct AcceptedIsReadBackTests {
         for limit in WriteSizeLimit.allCases.reversed() {
             kept.ask(.putSetting(.defaultWriteSizeLimit(limit)))
         }
+        try kept.expectReadBack("one setting")
         kept.ask(.putSetting(.strictTriggerValidation(false)))
         for id in ["1", "a-b_c", "\u{301}x", "é", "label"] {
             let text = "{\"rules\":{\"of\":{\".read\":\"auth.uid == '\(id)'\"}}}"

@@ -60,6 +60,28 @@ struct CheckpointTests {
         }
     }
 
+    @Test("chunks in another order, left out or there twice are damage")
+    func chunkOrder() throws {
+        let storage = SimulatedLogStorage(seed: 53)
+        let log = try openLog(storage)
+        try append(entries([10, 10]), to: log.writer)
+        try checkpoint([[1], [2], [3]], log)
+        let files = storage.copyFiles()
+        let name = "checkpoints/00000000000000000002/data"
+        let data = try #require(files[name])
+        // Each has a header of 16 bytes and fills a multiple of 8.
+        let chunks = (0..<3).map { Array(data[24 * $0..<24 * ($0 + 1)]) }
+        #expect(data == chunks.flatMap { $0 })
+        for order in [[1, 0, 2], [0, 2, 1], [0, 0, 2], [0, 1, 1], [0, 2]] {
+            var changed = files
+            changed[name] = order.flatMap { chunks[$0] }
+            let again = try openLog(try SimulatedLogStorage.holding(changed))
+            #expect(again.report.checkpoint == nil, "\(order)")
+            #expect(again.report.damagedCheckpoints.count == 1, "\(order)")
+            #expect(again.entries == entries([10, 10]), "\(order)")
+        }
+    }
+
     @Test("without an intact checkpoint a log that still has its beginning is enough")
     func noCheckpointNeeded() throws {
         let storage = SimulatedLogStorage(seed: 52)

@@ -153,6 +153,29 @@ struct LogToolsTests {
         #expect(try LogVerification.run(target).isSound)
     }
 
+    @Test("a record that stands there twice is a fault, and a salvage takes it once")
+    func repeatedRecord() throws {
+        let source = SimulatedLogStorage(seed: 70)
+        let log = try openLog(source)
+        let written = entries([100, 100, 100], of: "a")
+        for entry in written { try append([entry], to: log.writer) }
+        var files = source.copyFiles()
+        let segment = try #require(files[segmentNames[0]])
+        let second = 64 + 152..<64 + 2 * 152
+        files[segmentNames[0]] = Array(
+            (segment[..<second.upperBound] + segment[second] + segment[second.upperBound...])
+                .prefix(segment.count)
+        )
+        let damaged = try SimulatedLogStorage.holding(files)
+        let fault = LogDamage.Fault.repeatedRecord(found: LogPosition(2), expected: LogPosition(3))
+        #expect(try LogVerification.run(damaged).faults.map(\.fault) == [fault])
+        #expect(throws: LogError.self) { try openLog(damaged) }
+        let target = SimulatedLogStorage(seed: 71)
+        let salvage = try LogSalvage.run(from: damaged, to: target, options: smallOptions)
+        #expect(salvage.copiedCount == 3)
+        #expect(try openLog(target).entries == written)
+    }
+
     @Test("a salvage of a damaged last segment's header still finds its records")
     func salvageHeader() throws {
         let source = SimulatedLogStorage(seed: 68)
