@@ -87,4 +87,33 @@ struct KeyOrderTests {
             try bytes.withBytes { try Node(decoding: $0) }
         }
     }
+
+    @Test("a check alone refuses what reading refuses, whichever key is changed")
+    func checkOnly() throws {
+        var node = Node.absent
+        var keys: [String] = []
+        while (node.shape.top?.height ?? 0) < 2 || keys.count % 64 != 0 {
+            keys.append("k\(1000 + keys.count)")
+            let text = String(repeating: "v", count: 600)
+            node.set(Node(string: text), at: try path(keys.last ?? ""))
+        }
+        var bytes: [UInt8] = []
+        node.appendEncoding(to: &bytes)
+        var refused = 0
+        for key in keys {
+            var changed = bytes
+            // Pages stand before the branches over them.
+            let place = try #require(bytes.firstRange(of: Array(key.utf8))).lowerBound
+            changed[place] = UInt8(ascii: "z")
+            let isRead = changed.withBytes { (try? Node(decoding: $0)) != nil }
+            let isSound = changed.withBytes { bytes in
+                var decoder = NodeDecoder(isCheckOnly: true)
+                return (try? decoder.feed(bytes)) != nil && (try? decoder.finish()) != nil
+            }
+            #expect(isSound == isRead, "\(key)")
+            refused += isRead ? 0 : 1
+        }
+        // The last key of all may be any greater one.
+        #expect(refused == keys.count - 1)
+    }
 }
