@@ -202,7 +202,7 @@ def test_what_is_refused_or_fails_exits_with_1_and_says_why(dev, arguments, text
         (["set", "/a", "file", "--data", "1"], "give one of them"),
         (["watch", "/", "--count", "0"], "--count: 0"),
         (["import", "/"], "file"),
-        (["import", "/", "x.json", "--chunk-size", "257"], "--chunk-size: 257"),
+        (["import", "/", "x.json", "--chunk-size", "257"], "--chunk-size: must be a number from 1 to 256, not 257"),
         (["export", "/", "--format", "xml"], "xml"),
         (["completions", "tcsh"], "tcsh"),
         (["set", "/a", "--data", "1"], "--force"),

@@ -44,6 +44,8 @@ def test_plain_lines_through_pipes(people):
         stdout=subprocess.PIPE,
         text=True,
         env=people.environment(),
+        # A job in the background is born deaf to it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # Ends a read that nothing comes to.
     alarm = threading.Timer(PATIENCE, follower.kill)

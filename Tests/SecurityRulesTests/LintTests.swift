@@ -117,9 +117,7 @@ struct LintTests {
         var text = """
             # Warnings about rules
 
-            `hearth rules check FILE` loads a rules file and tells every error, and every rule that loads but rarely means what was
-            meant. Each warning has a code; `hearth rules check --explain CODE` prints what stands here. With `--strict`
-            warnings fail, too.
+            `hearth rules check FILE` loads a rules file and tells every error, and every rule that loads but rarely means what was meant. Each warning has a code; `hearth rules check --explain CODE` prints what stands here. With `--strict` warnings fail, too. A lint warns only of what it is sure of: where a grant depends on data that the rules do not show, it is quiet.
 
             What is meant can be silenced by a comment in the rules file, with one code or several:
 
@@ -128,8 +126,6 @@ struct LintTests {
             // hearth:allow null-equality, unauthenticated-create -- a comment alone speaks of the next rule
             /* hearth:allow-file missing-index */
             ```
-
-            A lint warns only of what it is sure of: where a grant depends on data that the rules do not show, it is quiet.
 
 
             """
