@@ -91,7 +91,7 @@ struct PushTests {
             response.end()
         }
         _ = try client.readUntil("\r\n\r\n")
-        server.wait { _ in parts.wasAsked }
+        _ = parts.asked.wait()
         onLoop {
             parts.texts = ["a"]
             response.resumeStream()
@@ -167,12 +167,13 @@ struct PushTests {
 @LoopActor
 private final class WaitedParts {
     var texts: [String]?
-    private(set) var wasAsked = false
+    /// Brought by the first call of `next`.
+    nonisolated let asked = Waiter<Bool>()
 
     nonisolated init() {}
 
     func next() -> StreamStep<[UInt8]> {
-        wasAsked = true
+        asked.fulfil(true)
         guard texts != nil else { return .wait }
         guard texts?.isEmpty == false, let text = texts?.removeFirst() else { return .end }
         return .next(Array(text.utf8))
