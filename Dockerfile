@@ -17,7 +17,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # The dependencies first: they change less often than the sources, and stay in a layer of their own.
-COPY Package.swift ./
+COPY Package.swift Package.resolved ./
 RUN swift package resolve
 COPY Sources ./Sources
 # SwiftPM wants the folders of all targets that Package.swift names, built or not.

@@ -13,19 +13,453 @@ let strict: [SwiftSetting] = [
 /// Targets that touch nothing: no clock, file, socket or thread, and every unsafe expression marked.
 let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// Targets of tests: the gate builds the rest optimised, and what runs once is not worth the compiler's minutes.
+let unoptimised: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
+/// A library of the system, by its name for pkg-config and its Debian package.
+func library(_ name: String, _ pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+func module(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    settings: [SwiftSetting] = strict
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
 func tests(
     of target: String,
-    _ others: Target.Dependency...,
-    exclude: [String] = [],
-    resources: [Resource] = []
+    _ others: [Target.Dependency] = [],
+    exclude: [String] = []
 ) -> Target {
     .testTarget(
         name: "\(target)Tests",
         dependencies: [.target(name: target), "TestSupport"] + others,
         exclude: exclude,
-        resources: resources,
-        swiftSettings: strict,
+        swiftSettings: strict + unoptimised,
     )
+}
+
+/// The targets of a folder: the product's stand below `Sources`, all others below `Tests`.
+///
+/// A target knows those of its own folder and of the folders before it; tests know whatever they test with.
+func folder(_ name: String, _ product: [Target], tests: [Target] = []) -> [Target] {
+    for target in product { target.path = "Sources/\(name)/\(target.name)" }
+    for target in tests { target.path = "Tests/\(name)/\(target.name)" }
+    return product + tests
+}
+
+let onLinux = TargetDependencyCondition.when(platforms: [.linux])
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let system = folder(
+    "System",
+    [
+        library("CLibwebsockets", "libwebsockets", debian: "libwebsockets-dev"),
+        library("COpenSSL", "libcrypto", debian: "libssl-dev"),
+        library("CArgon2", "libargon2", debian: "libargon2-dev"),
+        library("CZlib", "zlib", debian: "zlib1g-dev"),
+        library("CCurl", "libcurl", debian: "libcurl4-openssl-dev"),
+        library("CSQLite", "sqlite3", debian: "libsqlite3-dev"),
+        library("CPNG", "libpng16", debian: "libpng-dev"),
+        .target(
+            name: "CTransport",
+            dependencies: ["CLibwebsockets"],
+            linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")],
+        ),
+        .target(name: "CClientTransport", dependencies: ["CLibwebsockets"]),
+        module("Files"),
+    ],
+    tests: [tests(of: "Files")]
+)
+
+let data = folder(
+    "Data",
+    [
+        module("JSONTree", [.target(name: "COpenSSL", condition: onLinux)], settings: pure),
+        module("Queries", ["JSONTree"], settings: pure),
+    ],
+    tests: [
+        tests(of: "JSONTree", ["Simulation"], exclude: ["Specs"]),
+        tests(of: "Queries", ["JSONTree", "Simulation"]),
+    ]
+)
+
+let protocols = folder(
+    "Protocols",
+    [
+        module("WireProtocol", ["JSONTree", "Queries"], settings: pure),
+        module("EventProtocol", ["JSONTree", "Queries", "WireProtocol"], settings: pure),
+    ],
+    tests: [
+        tests(of: "WireProtocol", ["JSONTree", "Queries"]),
+        tests(of: "EventProtocol", ["JSONTree", "Queries", "WireProtocol"], exclude: ["Specs"]),
+    ]
+)
+
+let rules = folder(
+    "Rules",
+    [
+        module("SecurityRules", ["JSONTree", "Queries"], settings: pure),
+        module(
+            "RulesTools",
+            ["JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol"],
+            settings: pure
+        ),
+    ],
+    tests: [
+        // A second reading of the language of rules, which shares no code with the first.
+        module(
+            "RulesOracle",
+            ["JSONTree", "Queries", "SecurityRules", "RulesTools", "TestSupport"]
+        ),
+        tests(
+            of: "SecurityRules",
+            ["JSONTree", "Queries", "RulesTools", "RulesOracle"],
+            exclude: ["Specs"]
+        ),
+        tests(
+            of: "RulesTools",
+            ["JSONTree", "Queries", "SecurityRules"],
+            exclude: ["Explanations", "Specs"]
+        ),
+    ]
+)
+
+let engine = folder(
+    "Engine",
+    [
+        module(
+            "DatabaseCore",
+            [
+                "JSONTree", "Queries", "SecurityRules", "RulesTools", "WireProtocol",
+                "EventProtocol",
+            ],
+            settings: pure
+        )
+    ],
+    tests: [
+        tests(
+            of: "DatabaseCore",
+            [
+                "JSONTree", "Queries", "SecurityRules", "RulesTools", "WireProtocol",
+                "EventProtocol", "Simulation", "WriteAheadLog",
+            ],
+            exclude: ["Transcripts"]
+        )
+    ]
+)
+
+let log = folder(
+    "Log",
+    [
+        module("WriteAheadLog", ["Files"]),
+        module("StateRecovery", ["JSONTree", "DatabaseCore", "WriteAheadLog"]),
+    ],
+    tests: [
+        tests(of: "WriteAheadLog", ["Simulation", "SimulatedStorage"], exclude: ["Specs"]),
+        tests(
+            of: "StateRecovery",
+            ["JSONTree", "DatabaseCore", "WriteAheadLog", "SimulatedStorage"]
+        ),
+    ]
+)
+
+let identity = folder(
+    "Identity",
+    [
+        module("Tokens", ["JSONTree", "COpenSSL"], settings: pure),
+        module("Passwords", ["JSONTree", "COpenSSL", "CArgon2"]),
+        module("Accounts", ["JSONTree", "Tokens", "Passwords"], settings: pure),
+        module(
+            "IdentityToolkit",
+            ["JSONTree", "Passwords", "Accounts", "Tokens"],
+            settings: pure
+        ),
+    ],
+    tests: [
+        tests(of: "Tokens", ["JSONTree"]),
+        tests(of: "Passwords", ["JSONTree", "CArgon2"]),
+        tests(of: "Accounts", ["JSONTree", "Tokens", "Passwords"]),
+        tests(of: "IdentityToolkit", ["JSONTree", "Passwords", "Accounts", "Tokens"]),
+    ]
+)
+
+let network = folder(
+    "Network",
+    [
+        module("Gzip", ["CZlib"]),
+        module("HTTPClient", ["CCurl"]),
+        module("Transport", ["CTransport", "Files"]),
+        module("Webhooks", ["JSONTree", "Files", "HTTPClient", "Tokens"]),
+    ],
+    tests: [
+        tests(of: "Gzip"),
+        tests(of: "HTTPClient", ["Transport"]),
+        tests(of: "Transport", ["LoopSupport"]),
+        tests(of: "Webhooks"),
+    ]
+)
+
+let server = folder(
+    "Server",
+    [
+        .target(name: "CPages", exclude: ["Pages"]),
+        module(
+            "DatabaseServer",
+            [
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
+                "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
+                "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CPages",
+                "Webhooks", logging,
+            ]
+        ),
+    ],
+    tests: [
+        tests(
+            of: "DatabaseServer",
+            [
+                "DatabaseCore", "EventProtocol", "Accounts", "Files", "HTTPClient",
+                "IdentityToolkit", "JSONTree", "LoopSupport", "Passwords", "Queries", "RulesTools",
+                "SecurityRules", "StateRecovery", "Tokens", "Transport", "Webhooks", "WireProtocol",
+                "WriteAheadLog", logging,
+            ]
+        )
+    ]
+)
+
+/// What a package that uses the SDK builds, with JSONTree, Queries and WireProtocol.
+let client = folder(
+    "Client",
+    [
+        module("HearthCore"),
+        module("SyncCore", ["JSONTree", "Queries", "WireProtocol"], settings: pure),
+        module(
+            "DiskCache",
+            ["JSONTree", "Queries", "WireProtocol", "SyncCore", "HearthCore", "CSQLite"]
+        ),
+        module(
+            "ClientTransport",
+            ["HearthCore", .target(name: "CClientTransport", condition: onLinux)]
+        ),
+        module(
+            "HearthDatabase",
+            [
+                "JSONTree", "Queries", "WireProtocol", "SyncCore", "DiskCache", "ClientTransport",
+                "HearthCore",
+            ]
+        ),
+        module(
+            "HearthAuth",
+            ["HearthCore", .target(name: "HTTPClient", condition: onLinux)]
+        ),
+    ],
+    tests: [
+        tests(of: "SyncCore", ["JSONTree", "Queries", "WireProtocol"], exclude: ["Scenarios"]),
+        tests(of: "DiskCache", ["JSONTree", "Queries", "WireProtocol", "SyncCore"]),
+        tests(of: "ClientTransport"),
+        tests(
+            of: "HearthDatabase",
+            [
+                "ClientTransport", "DiskCache", "HearthCore", "JSONTree", "Queries", "SyncCore",
+                "WireProtocol",
+            ]
+        ),
+        tests(of: "HearthAuth", ["HearthCore", "HearthDatabase"]),
+        // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
+        .testTarget(
+            name: "TutorialTests",
+            dependencies: ["HearthDatabase", "TestSupport"],
+            swiftSettings: [.swiftLanguageMode(.v5)] + unoptimised,
+        ),
+    ]
+)
+
+/// Clients like any other, which know nothing of ours but the SDK.
+let services = folder(
+    "Services",
+    [
+        module("Social", ["HearthDatabase", "HearthCore"]),
+        module("Photos", [.target(name: "CPNG", condition: onLinux)]),
+        module(
+            "Chat",
+            [
+                "Social", "HearthDatabase", "HearthCore",
+                .target(name: "COpenSSL", condition: onLinux),
+            ]
+        ),
+        module("Timeline", ["Social", "HearthDatabase", "HearthCore"]),
+        module("Party", ["Social", "HearthDatabase", "Photos"]),
+        module("PushWorker", ["Social", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks"]),
+    ],
+    tests: [
+        module("ServiceSupport", ["TestSupport", "HearthCore", "HearthDatabase", "HearthAuth"]),
+        tests(of: "Social", ["HearthDatabase", "ServiceSupport"]),
+        tests(of: "Photos"),
+        tests(of: "Chat", ["Social", "HearthDatabase", "ServiceSupport"]),
+        tests(of: "Timeline", ["Social", "HearthDatabase", "ServiceSupport"]),
+        tests(of: "Party", ["Social", "Photos", "HearthDatabase", "ServiceSupport"]),
+        tests(
+            of: "PushWorker",
+            ["Chat", "Social", "HearthDatabase", "HearthAuth", "ServiceSupport", "Webhooks"]
+        ),
+    ]
+)
+
+let commands = folder(
+    "Commands",
+    [
+        module(
+            "Commands",
+            [
+                "JSONTree", "WireProtocol", "SecurityRules", "RulesTools", "DatabaseServer",
+                "HTTPClient", "Gzip", "Files", arguments,
+            ]
+        ),
+        program("hearth", ["Commands", "Files", arguments]),
+    ],
+    tests: [
+        tests(of: "Commands", ["HTTPClient", "Files", "JSONTree", "RulesTools", arguments])
+    ]
+)
+
+let programs = folder(
+    "Programs",
+    [
+        module("Terminal", ["Files"]),
+        module(
+            "ServiceCommand",
+            ["HearthCore", "HearthDatabase", "HearthAuth", "Social", "Files", arguments]
+        ),
+        module("ChatScreen", ["Chat", "Social", "Terminal"]),
+        program(
+            "hearth-chat",
+            [
+                "Chat", "Social", "ChatScreen", "Terminal", "ServiceCommand", "PushWorker",
+                "HearthDatabase", "HearthAuth", "Files", "Webhooks", arguments,
+            ]
+        ),
+        program(
+            "hearth-timeline",
+            [
+                "Timeline", "Social", "Photos", "ServiceCommand", "HearthDatabase", "HearthAuth",
+                "Files", arguments,
+            ]
+        ),
+        program(
+            "hearth-party",
+            [
+                "Party", "Social", "Photos", "ServiceCommand", "HearthDatabase", "HearthAuth",
+                "Files", arguments,
+            ]
+        ),
+        program(
+            "demo",
+            [
+                "Chat", "Timeline", "Party", "Social", "Photos", "HearthCore", "HearthDatabase",
+                "HearthAuth",
+            ]
+        ),
+    ],
+    tests: [
+        tests(of: "Terminal"),
+        tests(of: "ChatScreen", ["Chat", "Social", "Terminal"]),
+        tests(
+            of: "ServiceCommand",
+            ["HearthCore", "HearthDatabase", "Social", "Files", arguments]
+        ),
+    ]
+)
+
+/// What tests are made with, and measurements.
+let support = folder(
+    "Support",
+    [],
+    tests: [
+        module("TestSupport"),
+        // Beside what the gate leaves unoptimised: tests of the log spend most of their time in it.
+        module("SimulatedStorage", ["WriteAheadLog"]),
+        // The one loop of the process that all tests run in.
+        module("LoopSupport", ["Transport"]),
+        .testTarget(
+            name: "TidyTests",
+            dependencies: ["TestSupport"],
+            swiftSettings: strict + unoptimised,
+        ),
+    ]
+)
+
+let simulation = folder(
+    "Simulation",
+    [],
+    tests: [
+        module(
+            "Simulation",
+            [
+                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
+                "DatabaseCore", "WriteAheadLog", "StateRecovery", "SyncCore", "SimulatedStorage",
+            ]
+        ),
+        tests(
+            of: "Simulation",
+            [
+                "JSONTree", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
+                "SyncCore", "SimulatedStorage",
+            ]
+        ),
+    ]
+)
+
+/// The program that gives targets their inputs is libFuzzer, which only `make fuzz` links.
+let fuzz = folder(
+    "Fuzz",
+    [],
+    tests: [
+        module(
+            "FuzzTargets",
+            [
+                "JSONTree", "Queries", "WireProtocol", "EventProtocol", "SecurityRules",
+                "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Tokens",
+                "Transport", "RulesOracle", "SimulatedStorage", "TestSupport",
+            ]
+        ),
+        tests(of: "FuzzTargets"),
+    ] + (Context.environment["HEARTH_FUZZ"] == nil ? [] : [program("fuzz", ["FuzzTargets"])])
+)
+
+let benchmarks = folder(
+    "Benchmarks",
+    [],
+    tests: [
+        program(
+            "bench",
+            [
+                "JSONTree", "Queries", "SecurityRules", "RulesTools", "WriteAheadLog",
+                "DatabaseCore", "WireProtocol", "Tokens", "Passwords", "Accounts",
+                "IdentityToolkit", "SyncCore",
+                "HearthDatabase", "HearthCore", "Chat", "Social", "Timeline", "Simulation",
+                "SimulatedStorage",
+            ]
+        )
+    ]
+)
+
+// The gate measures no client of the server, and an optimised compile of them takes it a minute and a half.
+if Context.environment["HEARTH_GATE"] != nil {
+    let shells = (client + commands).filter {
+        ["ClientTransport", "HearthAuth", "HearthDatabase", "Commands", "hearth"].contains($0.name)
+    }
+    for target in services + programs + simulation + benchmarks + shells where target.type != .test
+    {
+        target.swiftSettings? += unoptimised
+    }
 }
 
 let package = Package(
@@ -36,9 +470,9 @@ let package = Package(
         .library(name: "HearthCore", targets: ["HearthCore"]),
         .library(name: "HearthDatabase", targets: ["HearthDatabase"]),
         .library(name: "HearthAuth", targets: ["HearthAuth"]),
-        .library(name: "Chat", targets: ["Chat", "SocialGraph", "Records"]),
-        .library(name: "Timeline", targets: ["Timeline", "SocialGraph", "Records"]),
-        .library(name: "Party", targets: ["Party", "Records"]),
+        .library(name: "Chat", targets: ["Chat", "Social"]),
+        .library(name: "Timeline", targets: ["Timeline", "Social"]),
+        .library(name: "Party", targets: ["Party", "Social"]),
         .library(name: "Photos", targets: ["Photos"]),
     ],
     dependencies: [
@@ -46,396 +480,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        .systemLibrary(
-            name: "CLibwebsockets",
-            pkgConfig: "libwebsockets",
-            providers: [.apt(["libwebsockets-dev"])],
-        ),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(
-            name: "CArgon2",
-            pkgConfig: "libargon2",
-            providers: [.apt(["libargon2-dev"])],
-        ),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(
-            name: "CCurl",
-            pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"])],
-        ),
-        .systemLibrary(
-            name: "CSQLite",
-            pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])],
-        ),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng16", providers: [.apt(["libpng-dev"])]),
-
-        .target(
-            name: "JSONTree",
-            dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
-            swiftSettings: pure,
-        ),
-        .target(name: "Queries", dependencies: ["JSONTree"], swiftSettings: pure),
-        .target(name: "SecurityRules", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
-        .target(name: "WireProtocol", dependencies: ["JSONTree", "Queries"], swiftSettings: pure),
-        .target(
-            name: "EventProtocol",
-            dependencies: ["JSONTree", "Queries", "WireProtocol"],
-            swiftSettings: pure,
-        ),
-        .target(name: "Tokens", dependencies: ["JSONTree", "COpenSSL"], swiftSettings: pure),
-        .target(
-            name: "Passwords",
-            dependencies: ["COpenSSL", "CArgon2"],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "Accounts",
-            dependencies: ["JSONTree", "Passwords", "COpenSSL"],
-            swiftSettings: pure,
-        ),
-        .target(
-            name: "IdentityToolkit",
-            dependencies: ["JSONTree", "Passwords", "Accounts", "Tokens"],
-            swiftSettings: pure,
-        ),
-        .target(
-            name: "DatabaseCore",
-            dependencies: [
-                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-            ],
-            swiftSettings: pure,
-        ),
-        .target(
-            name: "RulesCases",
-            dependencies: [
-                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-            ],
-            swiftSettings: pure,
-        ),
-        .target(name: "WriteAheadLog", swiftSettings: strict),
-        .target(
-            name: "StateRecovery",
-            dependencies: ["JSONTree", "DatabaseCore", "WriteAheadLog"],
-            swiftSettings: strict,
-        ),
-        .target(name: "Files", swiftSettings: strict),
-        .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
-        .target(
-            name: "CTransport",
-            dependencies: ["CLibwebsockets"],
-            linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")],
-        ),
-        .target(name: "Transport", dependencies: ["CTransport"], swiftSettings: strict),
-        .target(name: "CSamplePages", exclude: ["Pages"]),
-        .target(
-            name: "Webhooks",
-            dependencies: ["Files", "HTTPClient", "Tokens"],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "DatabaseServer",
-            dependencies: [
-                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
-                "RulesCases", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
-                "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CSamplePages",
-                "Webhooks",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "Simulation",
-            dependencies: [
-                "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol",
-                "DatabaseCore", "WriteAheadLog", "StateRecovery", "SyncCore",
-            ],
-            swiftSettings: strict,
-        ),
-        .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: strict),
-        .target(
-            name: "DataCommands",
-            dependencies: ["JSONTree", "WireProtocol", "HTTPClient", "Gzip", "Files"],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "RulesCommands",
-            dependencies: [
-                "JSONTree", "SecurityRules", "RulesCases", "HTTPClient", "DataCommands", "Files",
-            ],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "AccountCommands",
-            dependencies: ["JSONTree", "HTTPClient", "DataCommands", "Files"],
-            swiftSettings: strict,
-        ),
-
-        // The client: what a package that uses the SDK builds, with JSONTree, Queries and WireProtocol.
-        .target(
-            name: "SyncCore",
-            dependencies: ["JSONTree", "Queries", "WireProtocol"],
-            swiftSettings: pure,
-        ),
-        .target(name: "Locks", swiftSettings: strict),
-        .target(
-            name: "DiskCache",
-            dependencies: ["JSONTree", "Queries", "WireProtocol", "SyncCore", "Locks", "CSQLite"],
-            swiftSettings: strict,
-        ),
-        .target(name: "CClientTransport", dependencies: ["CLibwebsockets"]),
-        .target(
-            name: "ClientTransport",
-            dependencies: [
-                "Locks", .target(name: "CClientTransport", condition: .when(platforms: [.linux])),
-            ],
-            swiftSettings: strict,
-        ),
-        .target(name: "HearthCore", dependencies: ["Locks"], swiftSettings: strict),
-        .target(
-            name: "HearthDatabase",
-            dependencies: [
-                "JSONTree", "Queries", "WireProtocol", "SyncCore", "DiskCache", "ClientTransport",
-                "HearthCore", "Locks",
-            ],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "HearthAuth",
-            dependencies: [
-                "HearthCore", "Locks",
-                .target(name: "HTTPClient", condition: .when(platforms: [.linux])),
-            ],
-            swiftSettings: strict,
-        ),
-
-        // The services: clients like any other, which know nothing of ours but the SDK.
-        .target(name: "Records", dependencies: ["HearthDatabase"], swiftSettings: strict),
-        .target(
-            name: "SocialGraph",
-            dependencies: ["Records", "HearthDatabase", "Locks"],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "Photos",
-            dependencies: [.target(name: "CPNG", condition: .when(platforms: [.linux]))],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "Chat",
-            dependencies: [
-                "SocialGraph", "Records", "HearthDatabase", "Locks",
-                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
-            ],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "Timeline",
-            dependencies: ["SocialGraph", "Records", "HearthDatabase", "Locks"],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "Party",
-            dependencies: ["Records", "HearthDatabase", "Photos"],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "PushWorker",
-            dependencies: [
-                "Records", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks",
-            ],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "ServiceCommand",
-            dependencies: [
-                "HearthCore", "HearthDatabase", "HearthAuth", "Records", "Files",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict,
-        ),
-        .target(
-            name: "SocialCommand",
-            dependencies: [
-                "ServiceCommand", "SocialGraph", "Records",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict,
-        ),
-        .target(name: "Terminal", dependencies: ["Files"], swiftSettings: strict),
-        .target(
-            name: "ChatScreen",
-            dependencies: ["Chat", "SocialGraph", "Records", "Terminal"],
-            swiftSettings: strict,
-        ),
-        .executableTarget(
-            name: "hearth-chat",
-            dependencies: [
-                "Chat", "SocialGraph", "Records", "ChatScreen", "Terminal", "ServiceCommand",
-                "SocialCommand",
-                "PushWorker", "HearthDatabase", "HearthAuth", "Files", "Webhooks",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict,
-        ),
-        .executableTarget(
-            name: "hearth-timeline",
-            dependencies: [
-                "Timeline", "SocialGraph", "Records", "Photos", "ServiceCommand", "SocialCommand",
-                "HearthDatabase", "HearthAuth", "Files",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict,
-        ),
-        .executableTarget(
-            name: "hearth-party",
-            dependencies: [
-                "Party", "Records", "Photos", "ServiceCommand", "HearthDatabase", "HearthAuth",
-                "Files",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict,
-        ),
-        .executableTarget(
-            name: "demo",
-            dependencies: [
-                "Chat", "Timeline", "Party", "SocialGraph", "Records", "Photos", "HearthCore",
-                "HearthDatabase", "HearthAuth",
-            ],
-            swiftSettings: strict,
-        ),
-
-        .executableTarget(
-            name: "hearth",
-            dependencies: [
-                "DatabaseServer", "DataCommands", "RulesCommands", "AccountCommands", "HTTPClient",
-                "Files", "SecurityRules",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict,
-        ),
-        .executableTarget(
-            name: "bench",
-            dependencies: [
-                "JSONTree", "Queries", "SecurityRules", "WriteAheadLog", "DatabaseCore",
-                "WireProtocol", "Tokens", "Passwords", "Accounts", "IdentityToolkit", "SyncCore",
-                "HearthDatabase", "HearthCore", "Chat", "SocialGraph", "Timeline", "Simulation",
-            ],
-            swiftSettings: strict,
-        ),
-
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        tests(of: "JSONTree", "Simulation", exclude: ["Specs"]),
-        tests(of: "Queries", "JSONTree", "Simulation"),
-        tests(of: "SecurityRules", "JSONTree", "Queries", "RulesCases", exclude: ["Specs"]),
-        tests(of: "WireProtocol", "JSONTree", "Queries"),
-        tests(of: "EventProtocol", "JSONTree", "Queries", "WireProtocol", exclude: ["Specs"]),
-        tests(of: "Tokens", "JSONTree"),
-        tests(
-            of: "DatabaseCore",
-            "JSONTree",
-            "Queries",
-            "SecurityRules",
-            "WireProtocol",
-            "EventProtocol",
-            "Simulation",
-            "WriteAheadLog",
-            exclude: ["Transcripts"]
-        ),
-        tests(of: "WriteAheadLog", "Simulation", exclude: ["Specs"]),
-        tests(of: "StateRecovery", "JSONTree", "DatabaseCore", "WriteAheadLog"),
-        tests(of: "Transport"),
-        tests(
-            of: "DatabaseServer",
-            "DatabaseCore",
-            "EventProtocol",
-            "Accounts",
-            "Files",
-            "HTTPClient",
-            "IdentityToolkit",
-            "JSONTree",
-            "Passwords",
-            "Queries",
-            "SecurityRules",
-            "Tokens",
-            "Transport",
-            "Webhooks",
-            "WireProtocol",
-            "WriteAheadLog",
-            .product(name: "Logging", package: "swift-log")
-        ),
-        tests(
-            of: "Simulation",
-            "JSONTree",
-            "SecurityRules",
-            "WireProtocol",
-            "DatabaseCore",
-            "WriteAheadLog",
-            "SyncCore"
-        ),
-        tests(of: "Files"),
-        tests(of: "Gzip"),
-        tests(of: "HTTPClient", "Transport"),
-        tests(of: "Webhooks"),
-        tests(of: "DataCommands", "HTTPClient"),
-        tests(of: "RulesCases", "JSONTree", "Queries", "SecurityRules", exclude: ["Explanations"]),
-        tests(of: "Passwords", "CArgon2"),
-        tests(of: "Accounts", "JSONTree", "Passwords"),
-        tests(of: "IdentityToolkit", "JSONTree", "Passwords", "Accounts", "Tokens"),
-        tests(of: "AccountCommands", "DataCommands", "Files", "JSONTree"),
-        tests(of: "RulesCommands", "Files", "JSONTree", "RulesCases"),
-        tests(of: "SyncCore", "JSONTree", "Queries", "WireProtocol", exclude: ["Scenarios"]),
-        tests(of: "Locks"),
-        tests(of: "DiskCache", "JSONTree", "Queries", "WireProtocol", "SyncCore"),
-        tests(of: "ClientTransport"),
-        tests(
-            of: "HearthDatabase",
-            "ClientTransport",
-            "DiskCache",
-            "HearthCore",
-            "JSONTree",
-            "Queries",
-            "SyncCore",
-            "WireProtocol"
-        ),
-        tests(of: "HearthAuth", "HearthCore", "HearthDatabase"),
-        .target(
-            name: "ServiceSupport",
-            dependencies: ["TestSupport", "HearthCore", "HearthDatabase", "HearthAuth"],
-            path: "Tests/ServiceSupport",
-            swiftSettings: strict,
-        ),
-        tests(of: "Records", "HearthDatabase", "ServiceSupport"),
-        tests(of: "SocialGraph", "Records", "HearthDatabase", "ServiceSupport"),
-        tests(of: "Chat", "SocialGraph", "Records", "HearthDatabase", "ServiceSupport"),
-        tests(of: "Timeline", "SocialGraph", "Records", "HearthDatabase", "ServiceSupport"),
-        tests(of: "Party", "Records", "Photos", "HearthDatabase", "ServiceSupport"),
-        tests(of: "Photos"),
-        tests(
-            of: "PushWorker",
-            "Chat",
-            "SocialGraph",
-            "HearthDatabase",
-            "HearthAuth",
-            "ServiceSupport",
-            "Webhooks"
-        ),
-        tests(of: "Terminal"),
-        tests(of: "ChatScreen", "Chat", "SocialGraph", "Terminal"),
-        tests(
-            of: "ServiceCommand",
-            "HearthCore",
-            "HearthDatabase",
-            "Records",
-            "Files",
-            .product(name: "ArgumentParser", package: "swift-argument-parser")
-        ),
-        // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
-        .testTarget(
-            name: "TutorialTests",
-            dependencies: ["HearthDatabase", "TestSupport"],
-            swiftSettings: [.swiftLanguageMode(.v5)],
-        ),
-        .testTarget(name: "TidyTests", swiftSettings: strict),
-    ]
+        system, data, protocols, rules, engine, log, identity, network, server, client, services,
+        commands, programs, support, simulation, fuzz, benchmarks,
+    ].flatMap { $0 }
 )

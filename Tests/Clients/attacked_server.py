@@ -26,7 +26,7 @@ NUMBER = itertools.count(1)
 
 
 class PEMKey(RSAKey):
-    """A private key that somebody has got hold of."""
+    """A private key that was stolen."""
 
     def __init__(self, key_id, pem):
         self.id = key_id
@@ -69,7 +69,7 @@ class Target:
         return answer.json
 
     def sign_up(self, network=None, **body):
-        """Somebody new: the tokens, with `email`."""
+        """A new user: the tokens, with `email`."""
         body = {"email": f"person{next(NUMBER)}@example.com", "password": PASSWORD, **body}
         answer = self.call("signUp", network, **body)
         assert answer.status == 200, answer.text
@@ -82,8 +82,8 @@ class Target:
         body = {"grant_type": "refresh_token", "refresh_token": refresh_token}
         return self.post("/v1/token?key=k", body, network)
 
-    def letter(self, kind, **body):
-        """The code that the webhook is told of after a request for it."""
+    def message(self, kind, **body):
+        """The code that the webhook receives after a request for it."""
         if kind == "PHONE":
             answer = self.call("sendVerificationCode", **body)
         else:

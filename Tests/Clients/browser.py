@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 from websockets.sync.client import connect
@@ -91,7 +92,7 @@ class Browser:
         self.stack.close()
         self.process.terminate()
         try:
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -99,7 +100,7 @@ class Browser:
         self.process.stderr.close()
         self.log.close()
 
-    def call(self, method, session=None, timeout=60, **parameters):
+    def call(self, method, session=None, timeout=120, **parameters):
         """One call of the DevTools protocol; events that come meanwhile are not looked at."""
         number = next(self.numbers)
         message = {"id": number, "method": method, "params": parameters}
@@ -131,6 +132,16 @@ class Browser:
         )
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
+
+    def until(self, session, expression):
+        """The value of an expression once it is true; a page that is being left has none."""
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline:
+            with contextlib.suppress(AssertionError):
+                if value := self.value(session, expression):
+                    return value
+            time.sleep(0.02)
+        raise AssertionError(f"never: {expression}")
 
     def outcome(self, session):
         """What a page of doors saw, once it is done."""

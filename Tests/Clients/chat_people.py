@@ -21,13 +21,13 @@ PATIENCE = 300
 
 
 class People:
-    """Profiles of the chat in one folder, with names that nobody else in the database has."""
+    """Profiles of the chat in one folder, with names that no other user in the database has."""
 
     def __init__(self, server, folder):
         self.server = server
         self.folder = folder
         self.mark = uuid.uuid4().hex[:6]
-        self.before = []
+        self.panes = []
 
     def named(self, name):
         return f"{name}-{self.mark}"
@@ -66,7 +66,7 @@ class People:
         return done.stderr
 
     def as_owner(self, method, path, body=None):
-        """What the database has at a path, which no rules keep from whoever runs it."""
+        """What the database has at a path, which no rules keep from the operator."""
         return self.server.request(
             method, f"{path}.json?ns=social", body, {"Authorization": "Bearer owner"}
         ).json
@@ -97,6 +97,7 @@ class Pane:
         self.socket = f"hearth-{uuid.uuid4().hex[:8]}"
         self.folder = people.folder / self.socket
         self.folder.mkdir()
+        people.panes.append(self)
         command = [*before, CHAT, *arguments, "--profile", profile, "--deadline", str(PATIENCE)]
         # The shell tells how it ended, and whether the terminal is as it was.
         words = shell or (
@@ -113,7 +114,7 @@ class Pane:
             ["tmux", "-u", "-L", self.socket, *arguments],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             env=self.people.environment(),
         )
         assert done.returncode == 0, done
@@ -123,7 +124,8 @@ class Pane:
         return self
 
     def __exit__(self, *_):
-        subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True, timeout=60)
+        self.people.panes.remove(self)
+        subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True, timeout=120)
 
     def press(self, *keys):
         self.tmux("send-keys", "-t", "chat", *keys)
@@ -168,9 +170,14 @@ class Pane:
             condition = lambda screen: text in screen  # noqa: E731
         deadline = time.monotonic() + patience
         while not condition(screen := self.screen):
-            assert time.monotonic() < deadline, f"never came; there is\n{screen}"
+            assert time.monotonic() < deadline, f"never came; there is\n{screen}\n{self.others()}"
             time.sleep(0.03)
         return screen
+
+    def others(self):
+        """What the other terminals show."""
+        others = (pane for pane in self.people.panes if pane is not self)
+        return "\n".join(f"and on another terminal\n{pane.screen}" for pane in others)
 
     def wait_without(self, text):
         return self.wait(lambda screen: text not in screen)

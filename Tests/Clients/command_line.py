@@ -19,7 +19,7 @@ def environment(server=None, **variables):
     return {**kept, **address, **variables}
 
 
-def hearth(server, *arguments, stdin=b"", timeout=60, folder=None, **variables):
+def hearth(server, *arguments, stdin=b"", timeout=120, folder=None, **variables):
     """Runs a command to its end, with pipes."""
     return subprocess.run(
         [BINARY, *map(str, arguments)],
@@ -43,7 +43,7 @@ def start(server, *arguments, **options):
     )
 
 
-def on_terminal(server, *arguments, answer="", timeout=60, shows_output=False):
+def on_terminal(server, *arguments, answer="", timeout=120, shows_output=False):
     """Runs a command with standard input and error on a terminal; returns code, output and what was shown.
 
     `answer` is typed at once: it waits in the terminal until it is read. With `shows_output`, standard
@@ -80,7 +80,7 @@ def on_terminal(server, *arguments, answer="", timeout=60, shows_output=False):
     os.close(ours)
     if process.stdout:
         process.stdout.close()
-    return process.wait(timeout=10), output.decode(), shown.decode()
+    return process.wait(timeout=120), output.decode(), shown.decode()
 
 
 def peak_memory(process):
@@ -131,5 +131,5 @@ class Answering:
     def __exit__(self, *_):
         # A connection without a request ends it.
         socket.create_connection(self.listener.getsockname()).close()
-        self.thread.join(20)
+        self.thread.join(120)
         self.listener.close()

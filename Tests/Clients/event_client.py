@@ -16,6 +16,7 @@ class Events:
                 f"ws://127.0.0.1:{port}/.events?ns={ns}",
                 max_size=None,
                 ping_interval=None,
+                open_timeout=120,
                 **options,
             )
         )
@@ -32,7 +33,7 @@ class Events:
         """Closes the connection with a Close frame."""
         self.stack.close()
 
-    def receive(self, timeout=20):
+    def receive(self, timeout=120):
         return json.loads(self.socket.recv(timeout=timeout))
 
     def send(self, do, **members):

@@ -71,7 +71,7 @@ class FaultProxy:
     - halve: its first half arrives, and both connections close.
     - delay: it arrives later, and so does what follows in its direction.
     - swap: it arrives, the client's connection closes, the server's stays open until the client's next one is upgraded.
-    - tell: it arrives, whoever waits for `proxies.told` goes on, and nothing more passes over these connections.
+    - tell: it arrives, a test that waits for `proxies.arrived` goes on, and nothing more passes over these connections.
     """
 
     def __init__(self, proxies, fault=None, at=0):
@@ -132,7 +132,7 @@ class FaultProxy:
             link.cut()
         elif fault == "tell":
             link.is_held = True
-            self.proxies.told.set()
+            self.proxies.arrived.set()
         elif fault == "swap":
             self.lingering = link
             link.is_cut = True
@@ -144,7 +144,7 @@ class Proxies:
 
     def __init__(self, target):
         self.target = target
-        self.told = threading.Event()
+        self.arrived = threading.Event()
         self.servers = []
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)

@@ -10,12 +10,14 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BINARY = os.path.abspath(
-    os.environ.get("HEARTH_BINARY", ROOT / ".build" / "release" / "hearth")
+# Where the build that was tested is: the programs of services, the modules, and the objects of each target.
+PROGRAMS = Path(
+    os.path.abspath(os.environ.get("HEARTH_PROGRAMS", ROOT / ".build" / "gate" / "release"))
 )
+BINARY = os.path.abspath(os.environ.get("HEARTH_BINARY", PROGRAMS / "hearth"))
 
-# The programs of services, as `swift build --build-tests` leaves them.
-PROGRAMS = Path(os.path.abspath(os.environ.get("HEARTH_PROGRAMS", ROOT / ".build" / "debug")))
+# What a password costs here, unless its cost is what is tested: a fortieth of what is built in.
+CHEAP_PASSWORDS = ("--password-memory", "8MiB", "--password-passes", "1")
 
 
 class Answer:
@@ -36,10 +38,13 @@ class Answer:
 
 
 class Hearth:
-    """One server process. `data` of None keeps everything in memory."""
+    """One server process. `data` of None keeps everything in memory; what passwords cost is for `flags` to say."""
 
-    def __init__(self, *flags, data=None, dev=True, log=None):
-        self.flags = [*(["--dev"] if dev else []), "--port", "0", *flags]
+    def __init__(self, *flags, data=None, dev=True, log=None, passwords=CHEAP_PASSWORDS, variables={}):
+        if any(str(flag).startswith("--password-") for flag in flags):
+            passwords = ()
+        self.variables = variables
+        self.flags = [*(["--dev"] if dev else []), "--port", "0", *passwords, *flags]
         self.flags += ["--data-dir", str(data)] if data else (["--memory"] if dev else [])
         self.log_path = log
         self.log = open(log, "ab") if log else subprocess.DEVNULL
@@ -52,7 +57,7 @@ class Hearth:
             [BINARY, "serve", *self.flags],
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env={**os.environ, "HEARTH_CONFIG": ""},
+            env={**os.environ, "HEARTH_CONFIG": "", **self.variables},
         )
         self.ready = self.process.stdout.readline().decode()
         if not self.ready.startswith("hearth ready "):
@@ -68,7 +73,7 @@ class Hearth:
         """Asks the server to end; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=120)
         self.process.stdout.close()
         return code
 
@@ -87,7 +92,7 @@ class Hearth:
     def log_text(self):
         return Path(self.log_path).read_text()
 
-    def await_log(self, text, timeout=20):
+    def await_log(self, text, timeout=120):
         """Waits until `text` stands in the log after what was awaited before."""
         deadline = time.monotonic() + timeout
         while (place := self.log_text.find(text, self.log_seen)) < 0:
@@ -102,7 +107,7 @@ class Hearth:
             f"http://127.0.0.1:{self.port}{path}", data=data, method=method, headers=headers or {}
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             with error:

@@ -2,12 +2,13 @@
 
 import json
 
-# `disturbed` is true once it is done: for what is cut, after the page was told.
+# `disturbed` is true once it is done: for what is cut, after the page received it.
 DISTURB = """
 (part, fate) => {
   const { prototype } = WebSocket;
   const { send } = prototype;
   window.disturbed = false;
+  window.release = null;
   const done = () => { window.disturbed = true; };
   const once = (does) => {
     prototype.send = function (text) {

@@ -171,7 +171,7 @@ class Poll(Conversation):
 
     # Messages
 
-    def receive(self, timeout=20):
+    def receive(self, timeout=120):
         if self.upgraded and not self.is_on_poll:
             return self.upgraded.receive(timeout)
         deadline = time.monotonic() + timeout
@@ -255,7 +255,7 @@ class Upgrade:
         )
         self.is_sender = False
 
-    def receive(self, timeout=20):
+    def receive(self, timeout=120):
         try:
             text = self.socket.recv(timeout=timeout)
             if len(text) <= 6 and text.isdigit():

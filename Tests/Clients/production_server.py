@@ -77,7 +77,7 @@ class Production:
             self.address + path, data=data, method=method, headers={**head, **(headers or {})}
         )
         try:
-            with urllib.request.urlopen(request, timeout=30, context=self.context) as answer:
+            with urllib.request.urlopen(request, timeout=120, context=self.context) as answer:
                 return Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             with error:

@@ -6,9 +6,10 @@ import socket
 class Raw:
     """One connection; `answer` reads exactly one answer, so that what follows it shows."""
 
-    def __init__(self, port, timeout=20):
+    def __init__(self, port, timeout=120):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
-        self.waiting = b""
+        # Taken from at its begin, which costs a `bytearray` nothing, however much is behind.
+        self.waiting = bytearray()
 
     def send(self, data):
         self.socket.sendall(data)
@@ -21,23 +22,30 @@ class Raw:
 
     def _fill(self):
         try:
-            part = self.socket.recv(65536)
+            part = self.socket.recv(1 << 20)
         except ConnectionResetError:
             part = b""
         self.waiting += part
         return bool(part)
 
     def _until(self, mark):
-        while mark not in self.waiting:
+        seen = 0
+        while (place := self.waiting.find(mark, seen)) < 0:
+            seen = max(0, len(self.waiting) - len(mark))
             if not self._fill():
                 return None
-        found, _, self.waiting = self.waiting.partition(mark)
+        found = self._taken(place)
+        del self.waiting[: len(mark)]
         return found
 
     def _exactly(self, count):
         while len(self.waiting) < count:
-            assert self._fill(), f"the connection ended within a body: {self.waiting!r}"
-        found, self.waiting = self.waiting[:count], self.waiting[count:]
+            assert self._fill(), f"the connection ended within a body: {bytes(self.waiting)!r}"
+        return self._taken(count)
+
+    def _taken(self, count):
+        found = bytes(memoryview(self.waiting)[:count])
+        del self.waiting[:count]
         return found
 
     def answer(self, has_body=True, reads_streams=True):
@@ -62,12 +70,12 @@ class Raw:
         if is_stream and not reads_streams:
             return int(status), headers, b""
         if headers.get("transfer-encoding") == "chunked":
-            body = b""
+            body = bytearray()
             while size := int(self._until(b"\r\n"), 16):
                 body += self._exactly(size)
                 assert self._exactly(2) == b"\r\n"
             assert self._exactly(2) == b"\r\n"
-            return int(status), headers, body
+            return int(status), headers, bytes(body)
         return int(status), headers, self._exactly(int(headers["content-length"]))
 
     def is_over(self):

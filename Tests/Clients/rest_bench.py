@@ -17,7 +17,7 @@ from rest_table import BODIES
 from signing import HMACKey, RSAKey, claims, jwks, token, unsigned
 
 EVENT = re.compile(r"([a-z_-]+)(:| =| \?) (.*)", re.DOTALL)
-PATIENCE = 20
+PATIENCE = 120
 # What tokens for signing in are for, and tokens for data never.
 SIGN_IN = (
     "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
@@ -103,7 +103,7 @@ def make_large_files(folder):
 
 
 def make_certificate(folder):
-    """A certificate of this machine, which curl is told to trust by `--cacert cert.pem`."""
+    """A certificate of this machine, which curl trusts by `--cacert cert.pem`."""
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
     command += " -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout key.pem -out cert.pem"
     subprocess.run(shlex.split(command), cwd=folder, check=True, capture_output=True)
@@ -144,8 +144,6 @@ class Bench:
             "ANN": unsigned({"sub": "ann", "user_id": "ann", "email": "ann@example.com"}),
             "MOCK": unsigned({"sub": "ann", "user_id": "ann", "iat": 0, "exp": 3600}),
             "SIGNED": token(KEY, claims("ann")),
-            # Lives for long enough to open a stream with it.
-            "BRIEF": token(KEY, claims("ann", lifetime=4)),
             "EXPIRED": token(KEY, claims("ann", lifetime=-60)),
             "FORGED": token(STRANGER, claims("ann")),
             "LEVEL": unsigned({"sub": "ann", "level": 3}),
@@ -195,6 +193,8 @@ class Bench:
             self.ask("PUT", "/.settings/rules.json", row.rules.encode())
             self.rules = row.rules
         self.ask("PUT", "/.json", json.dumps(row.tree).encode())
+        # Lives for long enough to open a stream with it.
+        self.names["BRIEF"] = token(KEY, claims("ann", lifetime=8))
         self.saved, self.stream = {}, None
 
     def run(self, row):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hearth_server import ROOT
 
-SPECS = ROOT / "Tests" / "SecurityRulesTests" / "Specs"
+SPECS = ROOT / "Tests" / "Rules" / "SecurityRulesTests" / "Specs"
 SAMPLES = ROOT / "rules"
 DEFAULT_NOW = 1_700_000_000_000
 
@@ -47,18 +47,23 @@ def spec_cases():
 
 
 def sample_files():
-    """Each sample that has cases: `(rules file, its cases)`."""
+    """Each sample that has cases: `(rules file, its cases)`. Those of chat and of timelines are social.json's, too."""
     files = sorted(SAMPLES.glob("*.cases.json"))
-    return [(SAMPLES / file.name.replace(".cases.json", ".json"), read(file)) for file in files]
+    samples = {SAMPLES / file.name.replace(".cases.json", ".json"): read(file) for file in files}
+    social = SAMPLES / "social.json"
+    for half in ("chat", "timeline"):
+        samples[social] += read(SAMPLES / f"{half}.cases.json", social)
+    return list(samples.items())
 
 
-def read(file: Path):
+def read(file: Path, under: Path | None = None):
+    """The cases of a file; `under` is the rules file in the place of the one beside it."""
     content = json.loads(file.read_text())
     shared = {} if isinstance(content, list) else content
     cases = content if isinstance(content, list) else content["cases"]
-    beside = file.with_name(file.name.replace(".cases.json", ".json"))
+    beside = under or file.with_name(file.name.replace(".cases.json", ".json"))
     rules = beside.read_text() if beside != file and beside.exists() else None
-    return [resolved(case, shared, rules, file) for case in cases]
+    return [resolved(case, shared, rules, under or file) for case in cases]
 
 
 def resolved(case, shared, rules, file):

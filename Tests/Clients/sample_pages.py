@@ -5,7 +5,7 @@ import json
 import time
 from pathlib import Path
 
-# Told to every page before its own scripts run: what goes wrong in it is kept to be looked at, and so are notices,
+# Runs in every page before its own scripts: what goes wrong in it is kept to be looked at, and so are notices,
 # which go again after a while.
 WATCH = """
 window.faults = [];
@@ -14,8 +14,8 @@ addEventListener("unhandledrejection", (event) => faults.push(`rejection: ${even
 addEventListener("securitypolicyviolation", (event) =>
   faults.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
 for (const level of ["error", "warn"]) {
-  const told = console[level];
-  console[level] = (...words) => { faults.push(`${level}: ${words.join(" ")}`); told(...words); };
+  const original = console[level];
+  console[level] = (...words) => { faults.push(`${level}: ${words.join(" ")}`); original(...words); };
 }
 window.noticed = { notices: [], alerts: [] };
 new MutationObserver((changes) => {
@@ -31,6 +31,12 @@ KEYS = {
     "Escape": (27, ""),
     "Space": (32, " "),
     "ArrowDown": (40, ""),
+    "ArrowUp": (38, ""),
+    "ArrowLeft": (37, ""),
+    "ArrowRight": (39, ""),
+    "Home": (36, ""),
+    "End": (35, ""),
+    "Delete": (46, ""),
 }
 
 # Chromium starts slowly on a machine with other work.
@@ -120,7 +126,7 @@ class Window:
 
     def wait_notice(self, text, box="notices"):
         """Waits until there was a notice with a text in it, which may have gone again."""
-        return self.wait(f"noticed.{box}.some((told) => told.includes({json.dumps(text)}))")
+        return self.wait(f"noticed.{box}.some((original) => original.includes({json.dumps(text)}))")
 
     def texts(self, selector):
         return self.value(
@@ -208,7 +214,7 @@ class Window:
         self.wait_text("#found-people button[aria-pressed=true]", "Following")
 
     def message(self, name):
-        """Opens the chat with somebody who is followed and found."""
+        """Opens the chat with a user who is followed and found."""
         self.press("#found-people button", f"Message {name}")
         self.wait("document.activeElement.matches('.composer textarea')")
 
@@ -253,3 +259,10 @@ CONTRAST = """(() => {
 def contrast_faults(window):
     """The elements whose text is not read easily."""
     return window.value(CONTRAST)
+
+
+def links(window, place):
+    """Where the links of a place lead, and how."""
+    return window.value(
+        f"[...document.querySelectorAll({place!r})].map((a) => [a.getAttribute('href'), a.rel, a.target])"
+    )

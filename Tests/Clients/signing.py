@@ -103,7 +103,7 @@ def token(key, payload, **header):
 
 
 def unsigned(payload):
-    """A token that nobody signed; a server in development mode believes it."""
+    """An unsigned token; a server in development mode believes it."""
     return ".".join(base64url(json.dumps(part).encode()) for part in ({"alg": "none"}, payload)) + "."
 
 

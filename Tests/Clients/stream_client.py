@@ -8,7 +8,7 @@ class Stream:
     """One GET that takes `text/event-stream`, on a connection of its own."""
 
     def __init__(self, port, target, accept="text/event-stream", version="1.1", **options):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         if size := options.pop("receive_buffer", None):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
         headers = {"Host": f"127.0.0.1:{port}", "Accept": accept, **options.pop("headers", {})}

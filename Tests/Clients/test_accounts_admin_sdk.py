@@ -47,7 +47,7 @@ def empty(server):
 
 
 def fresh():
-    """A uid, an address and a number that nobody has."""
+    """A uid, an address and a number that no user has."""
     number = next(NUMBER)
     return f"uid-{number}", f"user{number}@example.com", f"+1555{number:07}"
 
@@ -119,7 +119,7 @@ def test_an_account_is_found_by_each_of_its_names(app, ann):
 def test_many_are_found_at_once_and_each_once(app, ann):
     others = [auth.create_user(uid=fresh()[0], email=fresh()[1], app=app) for _ in range(2)]
     link(app, others[1].uid, "google.com", "google-1")
-    nobody = auth.UidIdentifier("nobody")
+    missing = auth.UidIdentifier("nobody")
     result = auth.get_users(
         [
             auth.UidIdentifier(ann.uid),
@@ -127,13 +127,13 @@ def test_many_are_found_at_once_and_each_once(app, ann):
             auth.PhoneIdentifier(ann.phone_number),
             auth.EmailIdentifier(others[0].email),
             auth.ProviderIdentifier("google.com", "google-1"),
-            nobody,
+            missing,
         ],
         app=app,
     )
     assert sorted(user.uid for user in result.users) == sorted([ann.uid, *(o.uid for o in others)])
-    assert result.not_found == [nobody]
-    assert auth.get_users([nobody], app=app).users == []
+    assert result.not_found == [missing]
+    assert auth.get_users([missing], app=app).users == []
 
 
 def link(app, uid, provider, raw_id, email=None):
@@ -203,7 +203,7 @@ def test_names_that_are_taken(app, ann):
     ],
     ids=["get", "by email", "by phone", "update", "delete", "claims", "revoke"],
 )
-def test_nobody_is_not_found(app, ask):
+def test_a_missing_user_is_not_found(app, ask):
     with pytest.raises(auth.UserNotFoundError):
         ask(app)
 
@@ -330,7 +330,7 @@ def test_a_revoked_token_no_longer_counts(server, app, ann):
 
 
 @pytest.mark.parametrize("change", [{"password": "another"}, {"email": "changed@example.com"}])
-def test_what_somebody_signs_in_with_cannot_change_behind_old_tokens(server, app, ann, change):
+def test_what_a_user_signs_in_with_cannot_change_behind_old_tokens(server, app, ann, change):
     token = sign_in(server, ann.email, "secret")
     assert auth.verify_id_token(token, app=app, check_revoked=True)["uid"] == ann.uid
     auth.update_user(ann.uid, **change, app=app)
@@ -394,7 +394,7 @@ def test_a_deleted_account_is_gone(server, app, ann):
     assert sign_in(server, ann.email, "secret") == "EMAIL_NOT_FOUND"
 
 
-def test_many_are_deleted_and_nobody_twice(app):
+def test_many_are_deleted_and_none_twice(app):
     uids = [auth.create_user(disabled=disabled, app=app).uid for disabled in (True, False, True)]
     for _ in range(2):
         result = auth.delete_users(uids, app=app)
@@ -511,7 +511,7 @@ def test_a_hash_of_firebase_s_own_signs_in(server, app):
     assert sign_in(server, email, "password").count(".") == 2
 
 
-def test_a_hash_that_nobody_can_check_is_refused(app):
+def test_a_hash_that_the_server_cannot_check_is_refused(app):
     record = auth.ImportUserRecord(uid=fresh()[0], email=fresh()[1], password_hash=b"x" * 60)
     with pytest.raises(exceptions.InvalidArgumentError) as refusal:
         auth.import_users([record], hash_alg=auth.UserImportHash.bcrypt(), app=app)
@@ -546,7 +546,7 @@ def test_everything_of_an_account_is_brought_along(app):
     assert google.photo_url == "https://g/b.png"
 
 
-def test_entries_that_cannot_be_brought_are_told_by_their_place(app, ann):
+def test_entries_that_cannot_be_brought_are_reported_by_their_place(app, ann):
     records = [
         auth.ImportUserRecord(uid=fresh()[0], email=fresh()[1]),
         auth.ImportUserRecord(uid=ann.uid, email=fresh()[1]),
@@ -605,7 +605,7 @@ def test_accounts_are_brought_and_listed_by_their_older_names(server, app):
     "credential, status, reason",
     [
         ({}, 401, "required"),
-        ({"Authorization": "Bearer nobody"}, 401, "authError"),
+        ({"Authorization": "Bearer forged"}, 401, "authError"),
         ({"Authorization": "owner"}, 401, "authError"),
     ],
     ids=["none", "unknown", "no bearer"],

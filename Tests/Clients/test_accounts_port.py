@@ -12,7 +12,7 @@ from test_one_time_codes import OWNER, V1
 
 
 def ask(port, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     text = None if body is None else json.dumps(body)
     connection.request(method, path, text, headers or {})
     answer = connection.getresponse()
@@ -89,7 +89,7 @@ def test_a_page_of_this_machine_may_ask(server):
         "Origin": "http://localhost:5000", "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type,x-client-version",
     }
-    connection = http.client.HTTPConnection("127.0.0.1", accounts_port(server), timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", accounts_port(server), timeout=120)
     connection.request("OPTIONS", f"{V1}accounts:signUp?key=k", headers=headers)
     answer = connection.getresponse()
     assert answer.status == 204

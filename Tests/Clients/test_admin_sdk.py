@@ -43,7 +43,7 @@ def server():
 
 @contextmanager
 def admin(server, monkeypatch, ns="demo", **options):
-    """An app of the administrator, or of whoever `databaseAuthVariableOverride` names."""
+    """An app of the administrator, or of the user whom `databaseAuthVariableOverride` names."""
     monkeypatch.setenv("FIREBASE_DATABASE_EMULATOR_HOST", f"127.0.0.1:{server.port}")
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     app = firebase_admin.initialize_app(
@@ -283,7 +283,7 @@ def listening(reference):
     )
 
     def next_event():
-        return events.get(timeout=20)
+        return events.get(timeout=120)
 
     try:
         yield next_event
@@ -301,7 +301,7 @@ def close(registration, reference):
         closer.join(0.02)
 
 
-def test_a_listener_is_told_puts_and_patches(app):
+def test_a_listener_is_reported_puts_and_patches(app):
     reference = db.reference("listened", app=app)
     reference.set({"a": 1})
     with listening(reference) as next_event:
@@ -319,7 +319,7 @@ def test_a_listener_is_told_puts_and_patches(app):
         assert next_event() == ("put", "/", "all")
 
 
-def test_a_listener_of_nothing_is_told_so_first(app):
+def test_a_listener_of_nothing_is_reported_so_first(app):
     reference = db.reference("nothing/here", app=app)
     with listening(reference) as next_event:
         assert next_event() == ("put", "/", None)
@@ -327,14 +327,14 @@ def test_a_listener_of_nothing_is_told_so_first(app):
         assert next_event() == ("put", "/", [1, None, 2])
 
 
-def test_a_closed_listener_is_told_nothing_more(app):
+def test_a_closed_listener_is_reported_nothing_more(app):
     reference = db.reference("closing", app=app)
-    told = []
-    registration = reference.listen(lambda event: told.append(event.path))
+    paths = []
+    registration = reference.listen(lambda event: paths.append(event.path))
     close(registration, reference)
-    count = len(told)
+    count = len(paths)
     reference.set("after")
-    assert reference.get() == "after" and len(told) == count
+    assert reference.get() == "after" and len(paths) == count
 
 
 def test_a_listener_sees_every_write_once_and_in_order(app):
@@ -433,7 +433,7 @@ def test_the_override_listens(ann):
         db.reference("u/bob", app=ann).listen(lambda event: None)
 
 
-def test_an_override_of_none_is_nobody(ann, server, monkeypatch):
+def test_an_override_of_none_is_signed_out(ann, server, monkeypatch):
     with admin(server, monkeypatch, databaseAuthVariableOverride=None) as app:
         db.reference("nobody", app=app).set("here")
         assert db.reference("nobody", app=app).get() == "here"

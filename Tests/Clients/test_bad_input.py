@@ -138,7 +138,7 @@ BODIES = {
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
 @pytest.mark.parametrize("body, text", BODIES.values(), ids=BODIES)
-def test_a_body_that_is_no_data_is_told_why(server, method, body, text):
+def test_a_body_that_is_no_data_is_reported_why(server, method, body, text):
     length = f"Content-Length: {len(body)}"
     refused(server, request(method, "/x.json", body, length), 400, text)
 
@@ -217,7 +217,7 @@ TARGETS = {
     "a percent-coded dollar sign": "/a%24b.json",
     "a percent-coded hash": "/a%23.json",
     "a percent-coded slash": "/kept%2Fa.json",
-    "a percent-coded slash in small letters": "/kept%2fa.json",
+    "a percent-coded slash in lower case": "/kept%2fa.json",
     "a percent-coded bracket": "/a%5B.json",
     "a percent-coded zero": "/a%00.json",
     "a percent-coded line break": "/a%0D%0A.json",
@@ -227,7 +227,7 @@ TARGETS = {
     "half a character": "/%c3.json",
     "half a percent code": "/a%2.json",
     "a percent sign alone": "/%.json",
-    "letters for digits": "/%zz.json",
+    "ASCII letters for digits": "/%zz.json",
     "data of the client": "/.info/connected.json",
     "an unknown special name": "/.secret/a.json",
 }
@@ -235,7 +235,7 @@ TARGETS = {
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "PATCH", "DELETE"])
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-def test_a_bad_path_is_told_so(server, method, target):
+def test_a_bad_path_is_reported_so(server, method, target):
     body = b'{"a":1}' if method in ("PUT", "POST", "PATCH") else b""
     refused(server, request(method, target, body), 400, BAD_PATH)
 
@@ -275,18 +275,18 @@ PARAMETERS = {
     "an ns that is no name": "ns=a_b",
     "an ns with a slash": "ns=a%2Fb",
     "an empty ns": "ns=",
-    "an ns of 64 letters": "ns=" + "n" * 64,
+    "an ns of 64 characters": "ns=" + "n" * 64,
     "bytes that are no UTF-8": "orderBy=%22%ff%22",
 }
 
 
 @pytest.mark.parametrize("query", PARAMETERS.values(), ids=PARAMETERS)
-def test_a_bad_parameter_is_told_so(server, query):
+def test_a_bad_parameter_is_reported_so(server, query):
     refused(server, request("GET", f"/kept.json?{query}"), 400)
 
 
 @pytest.mark.parametrize("query", ["print=x", "writeSizeLimit=huge", "ns=a_b", "print=silent&ns="])
-def test_a_bad_parameter_of_a_write_is_told_so(server, query):
+def test_a_bad_parameter_of_a_write_is_reported_so(server, query):
     refused(server, request("PUT", f"/x.json?{query}", b"1"), 400)
     refused(server, request("DELETE", f"/x.json?{query}"), 400)
 
@@ -325,7 +325,7 @@ def test_an_unknown_database_is_404_in_production(tmp_path):
             ("DELETE", b""),
         ]:
             with Raw(server.port) as raw:
-                raw.send(request(method, "/a.json?ns=nobody-knows", body))
+                raw.send(request(method, "/a.json?ns=unknown-name", body))
                 answer = raw.answer()
                 assert answer[0] == 404 and error_of(answer)
                 raw.send(request("GET", "/.health/live"))
@@ -342,7 +342,7 @@ def test_an_unknown_method_is_405(server, method):
 
 
 LENGTHS = {
-    "letters": ["Content-Length: abc"],
+    "ASCII letters": ["Content-Length: abc"],
     "a number below 0": ["Content-Length: -1"],
     "a plus": ["Content-Length: +1"],
     "a fraction": ["Content-Length: 1.5"],

@@ -5,15 +5,9 @@ import os
 
 import pytest
 
-from browser import STRANGER, Browser, serving_pages
+from browser import STRANGER, serving_pages
 from hearth_server import Hearth
 from wire_client import Wire
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +112,7 @@ def test_a_page_that_goes_says_goodbye(browser, pages, dev, leave):
         tab = open_doors(browser, pages, dev, leave, more="&stay=1")
         assert browser.outcome(tab)["poll"]["stays"]
         assert other.request("q", p="/poll/gone", h="")[1] == []
-        # The session would end by itself after a minute of silence; nobody waits that long here.
+        # The session would end by itself after a minute of silence; no test waits that long.
         if leave == "navigate":
             browser.call("Page.navigate", tab, url="about:blank")
         else:

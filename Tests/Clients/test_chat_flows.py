@@ -245,7 +245,7 @@ def test_a_room_from_its_making_to_the_last_who_leaves(people):
     assert cyd.rename("r", "Coffee", (ann, bob, cyd)) == 200
     assert bob.read("userRooms/bob/r/name") == "Coffee"
 
-    # Put out and banned, he sees nothing and nobody but an admin brings him back.
+    # Put out and banned, he sees nothing, and only an admin brings him back.
     assert cyd.put_out("r", (ann, cyd), bob, "banned") == 200
     assert bob.read("rooms/r") == 401 and bob.read("userRooms/bob") is None
     assert bob.say("r", (ann, cyd), "unfair") == 401
@@ -266,7 +266,7 @@ def test_a_room_from_its_making_to_the_last_who_leaves(people):
     assert kinds == ["createdChat", "addedUser", "message"]
 
 
-def test_whoever_goes_away_is_gone_for_the_others(people):
+def test_a_user_who_goes_away_is_gone_for_the_others(people):
     ann, bob, _, _ = people
     assert ann.make("r", "Tea", bob) == 200
     bobs = Wire(bob.server.port, ns="default")

@@ -73,7 +73,7 @@ def test_it_shows_the_settings_that_serve_has(tmp_path):
     assert others == {"config", "help", "version"}
 
 
-def test_an_unsafe_configuration_is_told_and_fails_with_strict(tmp_path):
+def test_an_unsafe_configuration_is_reported_and_fails_with_strict(tmp_path):
     flags = ["--host", "0.0.0.0", "--sign-in", "anonymous", "--password-memory", "8MiB"]
     done = check(tmp_path, *flags)
     assert done.returncode == 0
@@ -86,7 +86,7 @@ def test_an_unsafe_configuration_is_told_and_fails_with_strict(tmp_path):
     assert check(tmp_path, "--strict").returncode == 0
 
 
-def test_all_faults_are_told_with_their_places(tmp_path):
+def test_all_faults_are_reported_with_their_places(tmp_path):
     (tmp_path / "hearth.json").write_text('{"port": "x", "accounts-port": 70000}')
     found = report(tmp_path, "--sign-up", "nobody", HEARTH_DURABILITY="never")
     assert found["code"] == 2
@@ -209,7 +209,7 @@ def test_the_data_folder_is_looked_at_and_left_as_it_is(tmp_path):
         before = stamps(data)
         facts = report(tmp_path, *flags)["facts"]
         assert f"data: is in use by process {server.process.pid}" in facts
-        # A server that nobody writes to leaves its folder alone as well.
+        # A server without writes leaves its folder alone as well.
         assert stamps(data) == before
         assert server.get("/.health/ready").status == 200
         assert server.stop() == 0
@@ -231,9 +231,9 @@ def test_a_server_that_starts_warns_of_the_same(tmp_path):
     rules.write_text('{"rules": {".read": true, ".write": true}}')
     flags = ["--rules", str(rules), "--sign-in", "anonymous"]
     with Hearth(*flags, data=tmp_path / "data", log=tmp_path / "log", dev=False) as server:
-        told = server.log_text
+        logged = server.log_text
     for text in report(tmp_path, *flags, "--data-dir", "data")["warnings"]:
-        assert text in told
+        assert text in logged
 
 
 def test_nothing_is_asked_of_the_working_folder(tmp_path):

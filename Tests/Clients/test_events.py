@@ -432,7 +432,7 @@ def test_lost_permission_cancels_once(server, client):
     assert client.ask("get", path="/a")["error"] == "permission_denied"
 
 
-def test_rules_judge_who_the_connection_is(server, client):
+def test_rules_decide_by_the_user_of_the_connection(server, client):
     rules = {"u": {"$u": {".read": "auth.uid == $u", ".write": "auth.uid == $u"}}}
     put_rules(server, client.ns, rules)
     for request in [
@@ -475,14 +475,14 @@ def test_an_expired_token_is_revoked_and_the_connection_goes_on(tmp_path):
         with Events(server.port, ns="default") as client:
             old = token(key, claims("ann", lifetime=-3600))
             assert client.ask("auth", token=old)["error"] == "expired_token"
-            soon = token(key, claims("ann", lifetime=3))
+            soon = token(key, claims("ann", lifetime=8))
             assert client.ask("auth", token=soon) == {"ok": True, "uid": "ann"}
             observer, _, reply = client.observe("/a", "value")
             assert reply["ok"]
-            told = [client.receive(), client.receive()]
-            revoked = next(event for event in told if event["event"] == "authRevoked")
+            pair = [client.receive(), client.receive()]
+            revoked = next(event for event in pair if event["event"] == "authRevoked")
             assert revoked["error"] == "expired_token" and revoked["message"]
-            cancelled = next(event for event in told if event["event"] == "cancelled")
+            cancelled = next(event for event in pair if event["event"] == "cancelled")
             assert cancelled["observer"] == observer and cancelled["error"] == "permission_denied"
             assert client.ask("get", path="/a")["error"] == "permission_denied"
             assert client.ask("auth", token=token(key, claims("ann")))["ok"]

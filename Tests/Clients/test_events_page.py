@@ -1,4 +1,4 @@
-"""docs/EVENTS.md, run: its transcripts line by line, and both of its clients."""
+"""docs/reference/EVENTS.md, run: its transcripts line by line, and both of its clients."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from event_client import Events
 from hearth_server import ROOT, Hearth
 
-PAGE = (ROOT / "docs" / "EVENTS.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "EVENTS.md").read_text()
 # Times, sessions and keys differ from run to run; on the page they look like these.
 TIME = 1_600_000_000_000
 KEY = re.compile(r"-Na\w+")

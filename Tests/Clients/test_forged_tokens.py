@@ -1,4 +1,4 @@
-"""Tokens that nobody gave out, held against the real server in production, in every way a token can come in."""
+"""Tokens that no issuer gave out, held against the real server in production, in every way a token can come in."""
 
 import hashlib
 import hmac
@@ -319,7 +319,7 @@ def test_a_forged_token_is_refused_wherever_it_comes_in(party, made):
     with Wire(party.server.port, ns="default") as client:
         for action in ("auth", "gauth"):
             assert client.request(action, cred=forged)[0]["s"] == "invalid_token"
-        # The connection goes on, as nobody.
+        # The connection goes on, signed out.
         assert client.request("p", p=f"/u/{party.uid}", d=3)[0]["s"] == "permission_denied"
     with Events(party.server.port, ns="default") as client:
         assert client.ask("auth", token=forged)["error"] == "invalid_token"
@@ -371,7 +371,7 @@ def test_a_token_for_data_is_no_refresh_token_and_a_changed_one_is_none(party):
         assert answer.json["error"]["message"] == "INVALID_REFRESH_TOKEN"
 
 
-def test_custom_tokens_that_no_service_account_signed_let_nobody_in(party):
+def test_custom_tokens_that_no_service_account_signed_let_no_user_in(party):
     now = int(time.time())
     email = "ci@party.hearth.local"
     payload = {
@@ -400,7 +400,7 @@ def test_custom_tokens_that_no_service_account_signed_let_nobody_in(party):
         assert answer.json["error"]["message"].split(" ")[0] in (
             "INVALID_CUSTOM_TOKEN",
             "MISSING_CUSTOM_TOKEN",
-            # It is meant for somebody else.
+            # It is meant for another receiver.
             "CREDENTIAL_MISMATCH",
         )
 

@@ -46,7 +46,7 @@ def test_two_people_at_two_terminals(people):
         one.say("How are you?")
         two.wait("  How are you?")
 
-        # Whoever has a chat open has read it.
+        # A user who has a chat open has read it.
         two.press("Escape")
         two.wait(lambda screen: "Enter open" in screen and not re.search(r" \d{1,3}\n", screen))
         one.say("third")
@@ -64,7 +64,7 @@ def test_two_people_at_two_terminals(people):
         assert said == ["Hallo Bea, 日本 👍", "Hello, Ann", "How are you?", "third", "fourth"]
 
 
-def test_who_follows_nobody_is_told_how_and_then_writes(people):
+def test_a_user_who_follows_none_learns_how_and_then_writes(people):
     people.sign_up("ann")
     people.sign_up("bea")
     bea = people.named("bea")
@@ -160,7 +160,7 @@ def test_what_was_said_is_answered_changed_deleted_and_seen(people):
             two.wait(lambda screen: f"↳ {ann}: message deleted" in screen)
             two.wait("│   message deleted")
             two.say("/flag")
-            two.wait("there is no such message")
+            two.wait("no message is chosen")
             one.say("/flag")
             one.wait("flagged")
             two.press("C-c")
@@ -171,7 +171,7 @@ def test_what_was_said_is_answered_changed_deleted_and_seen(people):
     assert [line.split(": ", 1)[1] for line in read] == ["(message deleted)", "another answer (edited)"]
 
 
-def test_the_terminal_rings_for_what_is_new_unless_told_not_to(people):
+def test_the_terminal_rings_for_what_is_new_unless_it_is_off(people):
     people.sign_up("ann", "bea")
     ann, bea = people.named("ann"), people.named("bea")
     people.does("bea", "send", ann, "before")
@@ -257,7 +257,7 @@ def test_typing_in_a_direct_chat(people):
         os.kill(two.process, signal.SIGKILL)
         one.wait_without("is typing")
 
-        # Whoever is blocked is not seen typing, and hears of that when they say something.
+        # A blocked user is not seen typing, and learns it when they say something.
         people.does("bea", "block", ann)
         one.type("why?")
         one.wait("> why?")
@@ -269,7 +269,7 @@ def test_typing_in_a_direct_chat(people):
     people.does("bea", "unblock", ann)
 
 
-def test_what_is_typed_and_sent_at_once_leaves_nobody_typing(people):
+def test_what_is_typed_and_sent_at_once_leaves_no_user_typing(people):
     people.sign_up("ann")
     places = []
     for name in ("one", "two"):
@@ -359,7 +359,7 @@ def test_a_cut_and_what_waits_meanwhile(people, tmp_path):
     assert [line.split(": ", 1)[1] for line in read] == ["before", "meanwhile", "after"]
 
 
-def test_what_is_typed_last_arrives_or_is_told(people, tmp_path):
+def test_what_is_typed_last_arrives_or_is_reported(people, tmp_path):
     with Hearth(*FLAGS, data=tmp_path / "data") as server:
         people.server = server
         people.sign_up("ann", "bea")

@@ -66,6 +66,35 @@ def test_plain_lines_through_pipes(people):
     assert people.does("bea", "chats").split("\t")[2] == ""
 
 
+def test_messages_by_commands(people):
+    people.sign_up("ann", "bea")
+    ann, bea, tea = people.named("ann"), people.named("bea"), people.named("Tea")
+    people.does("ann", "rooms", "create", tea, "--invite", bea)
+
+    def said(name, thread):
+        lines = people.does(name, "read", thread, "--keys").splitlines()
+        return [line.split("\t")[1:] for line in lines if ": " in line]
+
+    for name, thread in (("ann", bea), ("ann", f"#{tea}")):
+        other = ann if thread == bea else f"#{tea}"
+        people.does(name, "send", thread, "hello")
+        people.does(name, "edit", thread, "hello,", "dear")
+        people.does("bea", "reply", other, "who is there?")
+        people.does("bea", "flag", other)
+        people.does("bea", "unflag", other)
+        *_, (first, words), (answer, question) = said("bea", other)
+        assert words == f"{ann}: hello, dear (edited)" and question == f"{bea}: who is there?"
+        stored = people.as_owner("GET", "/messages" if thread == bea else "/roomEvents")
+        assert [chat[answer]["replyTo"] for chat in stored.values() if answer in chat] == [first]
+        # By its key any message is meant, and by none the latest of one's own.
+        people.does(name, "edit", thread, "--message", first, "hi")
+        assert said(name, thread)[-2] == [first, f"{ann}: hi (edited)"]
+        people.does("bea", "unsend", other)
+        assert said(name, thread)[-1] == [answer, f"{bea}: (message deleted)"]
+        assert "do not allow" in people.fails("bea", "unsend", other, "--message", first)
+        assert "message of yours" in people.fails("bea", "edit", other, "again")
+
+
 def test_rooms_by_commands(people):
     people.sign_up("ann", "bea", "cid")
     ann, bea, cid = people.named("ann"), people.named("bea"), people.named("cid")
@@ -76,7 +105,7 @@ def test_rooms_by_commands(people):
         ann, "owner", bea, "member", cid, "member",
     ]
     people.does("cid", "send", f"#{lunch}", "soup")
-    # Whoever is there already is there.
+    # A member who is added again stays a member.
     assert people.does("ann", "rooms", "invite", lunch, cid) == f"{cid} is in #{lunch}\n"
     assert "the rules do not allow" in people.fails("bea", "rooms", "rename", lunch, "x")
     people.does("ann", "rooms", "role", lunch, bea, "admin")
@@ -110,7 +139,7 @@ def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
     assert (behind["lastEventText"], right["lastEventText"]) == ("one", "three")
     assert right["unread"] == behind["unread"] + 2
 
-    # As if these two had been sent by somebody who looked at the members before Bea came.
+    # As if a client had sent these two that read the members before Bea came.
     assert people.as_owner("PUT", place, behind) == behind
     assert re.search(rf"\t{right['unread']}\tthree\n", people.does("bea", "chats"))
     assert people.as_owner("GET", place) == right
@@ -123,7 +152,7 @@ def test_a_list_of_rooms_that_is_behind_is_right_after_the_next_start(people):
         assert pane.ended() == 0
     assert people.as_owner("GET", place) == right
 
-    # A room that makes no sense is told of, and keeps no other from being mended.
+    # A room that makes no sense is reported, and the others are mended.
     bad = f"bad-{people.mark}"
     people.as_owner("PUT", f"/rooms/{bad}", {"members": {uid: "member"}})
     entry = {"name": "Bad", "lastEventText": "", "lastEventAt": 1, "unread": 0}
@@ -149,10 +178,10 @@ def test_people_by_commands(people):
     people.does("ann", "unfollow", bea)
     assert people.does("ann", "following") == ""
     assert f"`hearth-chat follow {bea}` first" in people.fails("ann", "send", bea, "hello")
-    assert people.fails("ann", "follow", "nobody-at-all") == (
-        "error: there is no person called nobody-at-all\n"
+    assert people.fails("ann", "follow", "no-such-person") == (
+        "error: there is no person called no-such-person\n"
     )
-    # A name that cannot be is refused before there is an account, and whoever is signed in stays so.
+    # An impossible name is refused before there is an account, and the user stays signed in.
     people.fails("ann", "sign-up", f"new-{people.mark}@example.com", "a name", stdin=PASSWORD)
     assert people.does("ann", "following") == ""
     assert "taken" in people.fails(
@@ -172,11 +201,11 @@ def test_what_goes_wrong_is_said_once(people, tmp_path):
     for options in [{"stdin": "wrong password\n"}, {"HEARTH_PASSWORD": "wrong password"}]:
         people.fails("bob", "sign-in", address, **options)
     people.fails("bob", "sign-in", address, "--password-file", str(secret))
-    assert "nobody is signed in" in people.fails("bob", "chats")
+    assert "no one is signed in" in people.fails("bob", "chats")
     secret.write_text(f"{PASSWORD}\n")
     people.does("bob", "sign-in", address, "--password-file", str(secret))
     assert people.does("bob", "sign-out") == f"signed out {address}\n"
-    assert people.does("bob", "sign-out") == "nobody is signed in\n"
+    assert people.does("bob", "sign-out") == "no one is signed in\n"
     wrong = people.run("ann", "read")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     for arguments in [[], ["read"], ["send"], ["rooms", "create"], ["sign-up"], ["open"]]:
@@ -203,11 +232,11 @@ def test_what_a_profile_keeps_is_for_its_owner_and_may_be_damaged(people):
     people.does("ann", "read", bea)
     for profile in ("ann", "elsewhere"):
         assert re.search(r"\t\t.*: hello, Ann\n", people.does(profile, "chats"))
-    # Whoever's sign-in cannot be read is signed in no more, and may be again.
+    # A user whose sign-in cannot be read is signed out, and can sign in again.
     whole = user.read_text()
     for text in ("", "{", "[]", '{"version": 1}', whole[: len(whole) // 2]):
         user.write_text(text)
-        assert "nobody is signed in to" in people.fails("ann", "chats")
+        assert "no one is signed in to" in people.fails("ann", "chats")
     people.does("ann", "sign-in", address, HEARTH_PASSWORD=PASSWORD)
     assert "hello, Ann" in people.does("ann", "chats")
 

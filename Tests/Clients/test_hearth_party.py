@@ -110,7 +110,7 @@ def test_an_evening_from_the_invitation_to_the_cancellation(machine):
     assert shown.stdout == (
         f"Midsummer\nkey\t{key}\ndate\t2027-06-21T19:00:00Z\nhost\tyou\ncoming\tBob\nnot\tCyd\n"
     )
-    # Answers that waited are told beside what was asked for, once.
+    # Answers that waited are printed beside what was asked for, once.
     assert shown.stderr == "note: Bob comes to Midsummer\nnote: Cyd does not come to Midsummer\n"
     assert machine.run("ann", "show", key).stderr == ""
     assert machine.does("cyd", "parties") == "no parties\n"
@@ -147,7 +147,7 @@ def test_answers_are_applied_while_the_owners_program_runs(machine):
     stop = threading.Timer(PATIENCE, running.kill)
     stop.start()
     try:
-        # Whoever tells of this follows the inbox: what waited before that is told as a note.
+        # The command that prints this follows the inbox: what waited before is printed as a note.
         assert running.stdout.readline().endswith("\tDan asks for your friendship\n")
         machine.does("bob", "attend", "Tea")
         assert running.stdout.readline() == "Bob comes to Tea\n"
@@ -165,7 +165,7 @@ def test_answers_are_applied_while_the_owners_program_runs(machine):
 
 def test_errors_say_what_to_do(machine):
     assert "`hearth-party sign-in --profile zed EMAIL`" in machine.fails("zed", "friends")
-    assert "nobody is signed up as" in machine.fails("ann", "befriend", "nobody@example.com")
+    assert "no one is signed up as" in machine.fails("ann", "befriend", "nobody@example.com")
     assert "`hearth-party parties`" in machine.fails("ann", "show", "Nowhere")
     assert "`hearth-party inbox`" in machine.fails("ann", "accept", "7")
     assert "2027-06-21T19:00" in machine.fails(

@@ -42,7 +42,7 @@ def png(width, height):
 
 
 class Person:
-    """Somebody at a machine of their own."""
+    """A user at a machine of their own."""
 
     def __init__(self, server, home, name, port=None):
         self.name = name
@@ -75,7 +75,7 @@ class Person:
         return [line.split("\t") for line in self.say(*arguments).splitlines()]
 
     def fail(self, *arguments, code=1):
-        """The error of a command, told once."""
+        """The error of a command, printed once."""
         done = self.run(*arguments)
         assert done.returncode == code, (done.stdout, done.stderr)
         assert done.stdout == b""
@@ -88,7 +88,7 @@ class Person:
 
 class CutWay:
     """A way to a server that is cut once. `lose_answer` cuts it when the server answers an update that names a place, so
-    that the update is done and nobody is told; `lose_request` when a request is to be sent that names one, and nothing
+    that the update is done and no answer comes; `lose_request` when a request is to be sent that names one, and nothing
     gets through it any more."""
 
     def __init__(self, target):
@@ -243,7 +243,7 @@ def test_two_post_follow_like_and_delete(people, tmp_path):
     ]
     assert re.match(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", rows[0][1])
     assert rows[0][4] == "https://example.com/second.jpg" and rows[1][4] == f"photo:{stored.stem}"
-    # The path is told to whoever has the folder, and to nobody else.
+    # The owner of the folder sees the path, and no other user.
     assert dict(ann.rows("show", first))["picture"] == str(stored)
     assert dict(bea.rows("show", first, "--photos", photos))["picture"] == str(stored)
     assert dict(bea.rows("show", first))["picture"] == f"photo:{stored.stem}"
@@ -274,13 +274,13 @@ def test_two_post_follow_like_and_delete(people, tmp_path):
 
 @pytest.fixture
 def cut_off(server, tmp_path, request):
-    """Somebody whose connection can be cut, and where."""
+    """A user whose connection can be cut, and where."""
     place = re.sub(r"[^a-z]", "", request.node.name)[-20:]
     with CutWay(server.port) as way:
         yield Person(server, tmp_path, f"cut-{place}", port=way.port).sign_up(), way
 
 
-def test_what_was_done_though_its_answer_was_lost_is_told_as_done(people, cut_off, tmp_path):
+def test_what_was_done_though_its_answer_was_lost_is_reported_as_done(people, cut_off, tmp_path):
     bea, (ann, way) = people[1], cut_off
     bea.say("follow", ann.name)
     picture = tmp_path / "picture.png"
@@ -302,9 +302,9 @@ def test_what_was_done_though_its_answer_was_lost_is_told_as_done(people, cut_of
         ("followers/", ("unfollow", bea.name), f"no longer following {bea.name}"),
         ("postOwners/", ("delete", first), f"deleted {first}"),
     ]
-    for place, words, told in steps:
+    for place, words, printed in steps:
         way.lose_answer(place)
-        assert (ann.say(*words), way.lost) == (told, "ok"), words
+        assert (ann.say(*words), way.lost) == (printed, "ok"), words
     assert not stored.exists()
     assert [row[0] for row in bea.rows("timeline")] == [second]
 
@@ -339,10 +339,10 @@ def test_a_live_timeline_tells_what_comes_is_liked_and_goes(people):
         watch.until("gone", key)
 
 
-def test_what_cannot_be_done_is_told_in_one_line(people, server, tmp_path):
+def test_what_cannot_be_done_is_reported_in_one_line(people, server, tmp_path):
     ann, _ = people
-    nobody = Person(server, tmp_path, "nobody")
-    assert "sign-in" in nobody.fail("timeline") and "sign-up" in nobody.fail("post", "https://example.com/1.jpg")
+    stranger = Person(server, tmp_path, "nobody")
+    assert "sign-in" in stranger.fail("timeline") and "sign-up" in stranger.fail("post", "https://example.com/1.jpg")
     text = tmp_path / "text.png"
     text.write_text("no picture")
     errors = [
@@ -352,7 +352,7 @@ def test_what_cannot_be_done_is_told_in_one_line(people, server, tmp_path):
         ann.fail("post", "https://example.com/" + "a" * 2000),
         ann.fail("show", "-none"),
         ann.fail("like", "a/b"),
-        ann.fail("follow", "nobody-here"),
+        ann.fail("follow", "not-here"),
         ann.fail("follow", ann.name),
         ann.fail("follow", "nobody@nowhere.example.com"),
         ann.fail("timeline", "--before", "a/b"),

@@ -11,7 +11,7 @@ from hearth_server import Hearth
 
 
 def hub(server, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=120)
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     text = answer.read()
@@ -88,7 +88,7 @@ def test_a_hub_may_have_a_port_of_its_own():
 @pytest.mark.parametrize("host, expected", [
     ("127.0.0.1:{port}", "127.0.0.1"), ("db.example:{port}", "db.example"), ("[::1]:{port}", "::1"),
 ])
-def test_on_every_address_the_host_that_was_asked_is_told(host, expected):
+def test_on_every_address_the_host_that_was_asked_is_reported(host, expected):
     with Hearth("--host", "0.0.0.0", "--dev-exposed") as server:
         headers = {"Host": host.format(port=server.port)}
         _, text = hub(server.port, "GET", "/emulators", headers=headers)
@@ -162,11 +162,11 @@ def test_no_page_may_export(dev, tmp_path, origin):
     b"", b"{", b"[]", b"{}", b'{"path": 1}', b'{"path": "relative"}', b'{"path": "/a\\u0000b"}',
     b'{"path": "/tmp/x", "targets": ["auth"]}',
 ])
-def test_a_bad_export_is_told(dev, body):
+def test_a_bad_export_is_reported(dev, body):
     assert dev.request("POST", "/_admin/export", raw=body).status == 400
 
 
-def test_an_export_that_cannot_be_written_is_told(dev, tmp_path):
+def test_an_export_that_cannot_be_written_is_reported(dev, tmp_path):
     (tmp_path / "file").write_text("")
     answer = dev.request("POST", "/_admin/export", {"path": str(tmp_path / "file" / "x")})
     assert answer.status == 500
@@ -180,7 +180,7 @@ def test_a_server_exports_when_it_ends(tmp_path):
     assert json.loads((tmp_path / "out/database_export/default.json").read_text()) == {"a": {"b": 1}}
 
 
-def test_an_export_on_exit_that_fails_is_told_by_the_exit_code(tmp_path):
+def test_an_export_on_exit_that_fails_is_reported_by_the_exit_code(tmp_path):
     (tmp_path / "file").write_text("")
     log = tmp_path / "log"
     with Hearth("--export-on-exit", str(tmp_path / "file" / "x"), log=log) as server:
@@ -221,4 +221,4 @@ def test_a_server_may_end_with_its_standard_input(tmp_path):
     with process:
         assert process.stdout.readline().startswith(b"hearth ready")
         process.stdin.close()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=120) == 0

@@ -21,7 +21,7 @@ def message(answer):
 
 
 def padded(byte_count):
-    """A body of exactly so many bytes, with a field that nobody reads."""
+    """A body of exactly so many bytes, with a field that no code reads."""
     frame = len(json.dumps({"returnSecureToken": True, "x": ""}))
     return json.dumps({"returnSecureToken": True, "x": "y" * (byte_count - frame)}).encode()
 
@@ -52,7 +52,7 @@ def test_a_coded_body_is_inflated_as_far_as_it_may_be_large(dev, byte_count, sta
     assert damaged.status in (400, 413) and damaged.json["error"]["message"]
 
 
-def test_a_method_that_is_not_taken_is_told_which_are(dev):
+def test_a_method_that_is_not_taken_is_reported_which_are(dev):
     answer = dev.get(SIGN_UP)
     assert answer.status == 405 and answer.headers["Allow"] == "POST, OPTIONS"
 
@@ -111,5 +111,5 @@ def test_in_production_another_project_is_refused(tmp_path):
         answer = lookup(server, "other", secret)
         assert answer.status == 403
         assert "'mine' (--project)" in answer.json["error"]["message"]
-        # Who is no administrator is not told.
+        # Only an administrator gets the answer.
         assert lookup(server, "other", "owner").status == 401

@@ -1,8 +1,7 @@
-"""What the rules have decided: `/.inspect`, and what refused clients are told in development."""
+"""What the rules have decided: `/.inspect`, and what refused clients receive in development."""
 
 import base64
 import json
-import re
 import subprocess
 import urllib.parse
 
@@ -11,7 +10,6 @@ import pytest
 from firebase_admin import db
 from firebase_admin.exceptions import FirebaseError
 
-from browser import Browser
 from event_client import Events
 from hearth_server import BINARY, Hearth
 from stream_client import Stream
@@ -122,7 +120,7 @@ def test_a_long_reason_is_cut(server):
     assert len(answer.headers[DEBUG]) <= 2_010
 
 
-def test_clients_of_the_wire_protocol_are_told_ahead_of_their_refusal(server):
+def test_clients_of_the_wire_protocol_are_reported_ahead_of_their_refusal(server):
     with Wire(server.port) as wire:
         sign_in(wire, "bob")
         asks = [
@@ -151,15 +149,15 @@ def test_a_listen_that_is_lost_is_explained(server):
         sign_in(wire, "ann")
         wire.request("q", p="/rooms/a", h="")
         server.put("/rooms/a/members.json?ns=demo", {"cid": True}, headers=OWNER)
-        told, cancel = wire.push(), wire.push()
-        assert told["a"] == "sd" and told["b"]["msg"].startswith("recheck /rooms/a refused")
+        debug, cancel = wire.push(), wire.push()
+        assert debug["a"] == "sd" and debug["b"]["msg"].startswith("recheck /rooms/a refused")
         assert (cancel["a"], cancel["b"]["p"]) == ("c", "rooms/a")
-        # Of others nothing is told.
+        # Nothing is sent of others.
         server.get("/rooms/b.json?ns=demo")
         assert wire.request("s", c={}) == ({"s": "ok", "d": ""}, [])
 
 
-def test_clients_of_the_plain_event_protocol_are_told_in_the_refusal(server):
+def test_clients_of_the_plain_event_protocol_are_reported_in_the_refusal(server):
     with Events(server.port) as events:
         reply = events.ask("get", path="/rooms/a")
         assert (reply["ok"], reply["error"]) == (False, "permission_denied")
@@ -170,7 +168,7 @@ def test_clients_of_the_plain_event_protocol_are_told_in_the_refusal(server):
         assert first == [] and reply["message"].startswith("listen /rooms/a refused")
 
 
-def test_event_streams_are_told_in_a_header_and_never_by_an_event(server):
+def test_event_streams_are_reported_in_a_header_and_never_by_an_event(server):
     with Stream(server.port, "/rooms/a.json?ns=demo") as stream:
         assert stream.status == 401
         assert stream.headers[DEBUG.lower()].startswith("listen /rooms/a refused")
@@ -353,7 +351,7 @@ def admin_of(server):
 
 
 @pytest.mark.parametrize("level", ["off", "refused", "all"])
-def test_in_production_clients_are_told_nothing(production, level):
+def test_in_production_clients_are_reported_nothing(production, level):
     flags = [] if level == "off" else ["--inspect", level]
     with production("--database", "demo", *flags) as server:
         admin = admin_of(server)
@@ -409,57 +407,11 @@ def test_the_flag_is_checked():
 # Pages
 
 
-def test_what_clients_sent_can_be_nothing_but_text_on_the_page(server):
-    hostile = "<script>alert(1)</script>\"'&\u202e"
-    with Wire(server.port) as wire:
-        reply, _ = wire.request("auth", cred="owner", authvar={"uid": hostile, "<b>": "</pre>"})
-        assert reply["s"] == "ok"
-        wire.request("p", p="/rooms/<img src=x onerror=alert(1)>", d={"owner": "</code><i>"})
-    for query in ["", "&uid=" + urllib.parse.quote(hostile), "&path=/" + urllib.parse.quote('<"x>')]:
-        answer = server.get(f"/.inspect/requests?ns=demo{query}", headers={"Accept": "text/html"})
-        text = answer.text
-        assert "<script" not in text and "<img" not in text and "<i>" not in text and "\u202e" not in text
-        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-        assert answer.headers["Cache-Control"] == "no-store"
-        # Nothing but the tags of this page.
-        tags = set(re.findall(r"</?([a-zA-Z0-9]+)", text))
-        known = "html head meta title style body h1 em form label input button p details summary span"
-        assert tags <= set((known + " time b code pre dl dt dd table tr td").split()), tags
-
-
-def test_a_person_can_read_the_page(server, tmp_path):
-    server.put(f"/rooms/a.json?ns=demo&{as_user('ann')}", {"owner": "ann", "size": 5}, headers=OWNER)
-    server.put(f"/rooms/a.json?ns=demo&{as_user('bob')}", {"owner": "ann", "size": 5}, headers=OWNER)
-    server.put(f"/rooms/a/size.json?ns=demo&{as_user('ann')}", 5_000, headers=OWNER)
-    with Browser(tmp_path) as browser:
-        page = browser.open(f"http://127.0.0.1:{server.port}/.inspect/requests?ns=demo&limit=50")
-        browser.value(page, "new Promise((r) => document.readyState === 'complete' ? r() : addEventListener('load', r))")
-        assert browser.value(page, "document.querySelectorAll('details.request').length") == 3
-        summary = browser.value(page, "document.querySelector('details.request summary').innerText")
-        assert "refused" in summary and "/rooms/a/size" in summary and '"ann"' in summary
-        why = "document.querySelector('details.request pre').textContent"
-        assert "because" in browser.value(page, why)
-        # The form works without a script, and keeps the database.
-        browser.value(page, "document.querySelector('[name=uid]').value = 'bob'")
-        browser.value(page, "document.querySelector('form').requestSubmit()")
-        for _ in range(200):
-            if "uid=bob" in browser.value(page, "location.search"):
-                break
-        loaded = "document.readyState === 'complete' && document.querySelectorAll('details.request').length"
-        while not (count := browser.value(page, loaded)):
-            pass
-        assert count == 1
-        assert "ns=demo" in browser.value(page, "location.search")
-        browser.value(page, "document.querySelectorAll('details').forEach((part) => part.open = true)")
-        shot = browser.call("Page.captureScreenshot", page, captureBeyondViewport=True)
-        (tmp_path / "requests.png").write_bytes(base64.b64decode(shot["data"]))
-
-
 def test_lines_for_a_terminal(server):
     server.get("/rooms/a.json?ns=demo")
     answer = server.get("/.inspect/requests?ns=demo", headers={"Accept": "text/plain"})
     assert answer.headers["Content-Type"].startswith("text/plain")
-    assert "refused read /rooms/a by nobody over rest" in answer.text
+    assert "refused read /rooms/a by no user over rest" in answer.text
     assert "because" in answer.text
 
 
@@ -471,7 +423,7 @@ def hearth(server, *arguments):
         [BINARY, "rules", *arguments, "--url", server.address, "--ns", "demo"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
 
 
@@ -514,7 +466,7 @@ def use_the_rules(server):
     server.get("/open.json?ns=demo")
 
 
-def test_coverage_counts_every_verdict(server):
+def test_coverage_counts_every_decision(server):
     assert not any(consulted(coverage(server)["report"]).values())
     use_the_rules(server)
     found = coverage(server)
@@ -531,7 +483,7 @@ def test_coverage_counts_every_verdict(server):
     assert coverage(server)["decisions"] == 4
 
 
-def test_listens_that_are_judged_again_are_counted_and_listed_only_when_they_are_lost(server):
+def test_listens_that_are_reauthorized_are_counted_and_listed_only_when_they_are_lost(server):
     server.put("/rooms/a.json?ns=demo", {"members": {"ann": True}}, headers=OWNER)
     with Wire(server.port) as wire:
         sign_in(wire, "ann")
@@ -566,17 +518,16 @@ def test_coverage_is_counted_while_all_decisions_are_recorded(server):
     assert coverage(server)["decisions"] == 4
 
 
-def test_a_person_can_read_the_coverage_page(server, tmp_path):
+def test_a_person_can_read_the_coverage_page(server, browser, tmp_path):
     use_the_rules(server)
-    with Browser(tmp_path) as browser:
-        page = browser.open(f"http://127.0.0.1:{server.port}/.inspect/coverage?ns=demo")
-        browser.value(page, "new Promise((r) => document.readyState === 'complete' ? r() : addEventListener('load', r))")
-        text = browser.value(page, "document.body.innerText")
-        assert "demo" in text and "newData.child('owner').val()" in text
-        # Its style is allowed to be there.
-        assert browser.value(page, "document.styleSheets.length") >= 1
-        shot = browser.call("Page.captureScreenshot", page, captureBeyondViewport=True)
-        (tmp_path / "coverage.png").write_bytes(base64.b64decode(shot["data"]))
+    page = browser.open(f"http://127.0.0.1:{server.port}/.inspect/coverage?ns=demo")
+    browser.value(page, "new Promise((r) => document.readyState === 'complete' ? r() : addEventListener('load', r))")
+    text = browser.value(page, "document.body.innerText")
+    assert "demo" in text and "newData.child('owner').val()" in text
+    # Its style is allowed to be there.
+    assert browser.value(page, "document.styleSheets.length") >= 1
+    shot = browser.call("Page.captureScreenshot", page, captureBeyondViewport=True)
+    (tmp_path / "coverage.png").write_bytes(base64.b64decode(shot["data"]))
 
 
 def test_coverage_on_the_command_line(server, tmp_path):

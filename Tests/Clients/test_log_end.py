@@ -16,7 +16,7 @@ def segments(data):
 
 def await_seal(segment):
     """Waits until the log thread, which has answered by now, has said in the log that all of it is durable."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:
         with open(segment, "rb") as file:
             used = file.read(1 << 16).rstrip(b"\0")

@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import json
-import os
 import random
 import threading
 import time
@@ -12,6 +11,7 @@ import pytest
 
 from hearth_server import Hearth
 from poll_client import Closed, Poll, Upgrade, fetch, parse, pieces, script
+from vocabulary import SEED, drawn
 from wire_client import Wire
 
 PING = '{"t":"c","d":{"t":"p","d":{}}}'
@@ -58,7 +58,7 @@ def at_once(server, queries):
     """Sends requests without a look at the answers, which are then returned in the order of their batches."""
     connections = []
     for query in queries:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
         connection.request("GET", f"/.lp?{query}")
         connections.append(connection)
     answers = []
@@ -142,13 +142,13 @@ def test_an_unknown_database_is_shut_down_in_production(tmp_path):
 # Who may
 
 
-def test_strangers_are_told_to_close_and_change_nothing(server):
+def test_strangers_are_reported_to_close_and_change_nothing(server):
     query, hello = begin(server)
     name = query.split("&")[0]
     for wrong in [
         f"{name}&pw=wrong",
         name,
-        "id=nobody&pw=nothing",
+        "id=missing&pw=nothing",
         "ser=1",
         "",
         f"{name}&pw=wrong&disconn=t",
@@ -174,7 +174,7 @@ def test_a_request_without_news_is_answered_with_an_empty_batch(server):
     query, _ = begin(server)
     before = time.monotonic()
     assert script(server.port, query) == [("batch", 1, [])]
-    assert 0.9 < time.monotonic() - before < 10
+    assert time.monotonic() - before > 0.9
     assert script(server.port, query) == [("batch", 2, [])]
 
 
@@ -191,7 +191,7 @@ def test_a_second_request_ends_the_first_at_once():
         # The first waits for 20 s, unless the second (or the third) comes.
         second = threading.Thread(target=ask, args=("second", query))
         second.start()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while not answers and time.monotonic() < deadline:
             time.sleep(0.01)
         assert len(answers) == 1 and list(answers.values()) == [[("batch", 1, [])]]
@@ -279,15 +279,25 @@ def test_pieces_far_ahead_of_their_turn_end_the_session(server):
     assert answers == [[("batch", 1, [])], [("batch", 2, [])], [("close", 2)]]
 
 
-def test_a_message_of_more_than_the_limit_ends_the_session():
+def test_a_write_of_more_than_the_limit_is_answered_and_later_ones_are_done():
     with Hearth("--max-message", "64KiB", "--poll-hold", "1s") as server:
         with Poll(server.port) as client:
             reply, _ = client.request("p", p="/a", d="x" * 60_000)
             assert reply["s"] == "ok"
-            client.send("p", p="/a", d="y" * 70_000)
-            with pytest.raises(Closed):
-                client.receive()
-        assert server.get("/a.json?ns=demo").json == "x" * 60_000
+            big = client.send("p", p="/a", d="y" * 200_000)
+            later = client.send("p", p="/b", d=1)
+            body, pushes = client.reply(big)
+            assert body["s"] == "write_too_big" and "65536 bytes" in body["d"], body
+            assert [push["a"] for push in pushes] == ["sd"]
+            assert client.reply(later) == ({"s": "ok", "d": ""}, [])
+        assert server.get("/.json?ns=demo").json == {"a": "x" * 60_000, "b": 1}
+
+
+def test_a_message_of_more_than_the_limit_without_a_request_ends_the_session():
+    with Hearth("--max-message", "64KiB", "--poll-hold", "1s") as server, Poll(server.port) as client:
+        client.send_text("[" + "1," * 40_000 + "1]")
+        with pytest.raises(Closed):
+            client.receive()
 
 
 # Messages
@@ -399,8 +409,8 @@ def test_a_client_that_does_not_ask_costs_the_queue_limit():
             # One message may be as large as it likes.
             assert other.request("p", p="/a", d="x" * 500_000)[0]["s"] == "ok"
             assert poll_sessions(server) == 1
-            for letter in "yzy":
-                assert other.request("p", p="/a", d=letter * 30_000)[0]["s"] == "ok"
+            for character in "yzy":
+                assert other.request("p", p="/a", d=character * 30_000)[0]["s"] == "ok"
         assert poll_sessions(server) == 0
         assert script(server.port, query) == [("close", None)]
 
@@ -418,7 +428,7 @@ def test_goodbye_runs_what_was_to_be_done_on_disconnect(server, ns):
             query = f"disconn=t&id={client.id}&pw={client.password}"
             assert script(server.port, query, method=method) == [("close", None)]
             assert other.push()["b"] == {"p": f"gone/{method}", "d": "bye"}
-            # Nobody is there any more.
+            # No user is there any more.
             query = f"id={client.id}&pw={client.password}"
             assert script(server.port, query) == [("close", None)]
 
@@ -437,7 +447,7 @@ def test_silence_ends_a_session():
             client.vanish()
             before = time.monotonic()
             assert other.push()["b"] == {"p": "gone", "d": "bye"}
-            assert 1 < time.monotonic() - before < 15
+            assert time.monotonic() - before > 1
 
 
 def test_a_client_that_comes_back_ends_its_last_session_first(server, ns):
@@ -475,7 +485,7 @@ def test_sessions_are_counted_and_end_with_the_server():
         assert poll_sessions(server) == 1
         client.request("o", p="/a", d=1)
         assert server.stop() == 0
-        # Told to go, or between two requests when the server went.
+        # Sent away, or between two requests when the server went.
         with pytest.raises((Closed, OSError, http.client.HTTPException)):
             client.receive()
         client.vanish()
@@ -489,7 +499,7 @@ def test_a_session_moves_to_a_websocket(server, ns):
         client.request("q", p="/a", h="")
         assert client.request("o", p="/gone", d="bye")[0]["s"] == "ok"
         client.upgrade()
-        # Its old end is told to go behind the end of transmission, and hears nothing else.
+        # Its old end is sent away behind the end of transmission, and receives nothing else.
         assert client.request("p", p="/a", d=1) == (
             {"s": "ok", "d": ""},
             [{"a": "d", "b": {"p": "a", "d": 1}}],
@@ -588,12 +598,10 @@ def test_a_session_that_ends_takes_its_upgrade_along(server, ns):
         socket.receive()
 
 
-# Seeds are chosen where they are used: processes that share the tests must all have tests of the same names.
-@pytest.mark.parametrize("number", range(1 if "SEED" in os.environ else 8))
+@pytest.mark.parametrize("number", range(8))
 def test_nothing_is_lost_doubled_or_overtaken_while_a_session_moves(server, number):
-    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
-    print(f"SEED={seed}")
-    chance = random.Random(seed)
+    seed = SEED + number
+    chance = drawn(number)
     ns = f"moves-{seed}"
     count = 60
     delays = random.Random(seed + 1)

@@ -1,4 +1,4 @@
-"""Letters, phones, and what their codes do: as SDKs use them, and as somebody who has no business with them tries."""
+"""Emails, phones, and what their codes do: as SDKs use them, and as an attacker tries."""
 
 import contextlib
 import html.parser
@@ -52,7 +52,7 @@ def digits(server):
 
 
 def send(server, kind, **fields):
-    """Has a letter sent; gives its code as a test reads it."""
+    """Has an email sent; gives its code as a test reads it."""
     answer = call(server, "accounts:sendOobCode", {"requestType": kind, **fields})
     assert isinstance(answer, dict), answer
     return codes(server)[-1]
@@ -69,7 +69,7 @@ def follow(url, data=None, headers=None):
     body = None if data is None else urllib.parse.urlencode(data).encode()
     request = urllib.request.Request(url, body, headers or {})
     try:
-        with opener.open(request, timeout=30) as answer:
+        with opener.open(request, timeout=120) as answer:
             return Answer(answer.status, answer.headers, answer.read())
     except urllib.error.HTTPError as error:
         with error:
@@ -81,10 +81,10 @@ def follow(url, data=None, headers=None):
 
 def test_a_password_is_reset_by_a_letter(dev):
     old = sign_up(dev)
-    letter = send(dev, "PASSWORD_RESET", email="Ann@Example.com")
-    assert letter["email"] == "ann@example.com" and letter["requestType"] == "PASSWORD_RESET"
-    query = urllib.parse.parse_qs(urllib.parse.urlsplit(letter["oobLink"]).query)
-    assert query["oobCode"] == [letter["oobCode"]] and query["mode"] == ["resetPassword"]
+    sent = send(dev, "PASSWORD_RESET", email="Ann@Example.com")
+    assert sent["email"] == "ann@example.com" and sent["requestType"] == "PASSWORD_RESET"
+    query = urllib.parse.parse_qs(urllib.parse.urlsplit(sent["oobLink"]).query)
+    assert query["oobCode"] == [sent["oobCode"]] and query["mode"] == ["resetPassword"]
     assert query["apiKey"] == ["key"] and query["lang"] == ["en"]
     # As the JS SDK does: look first, then apply; both families of addresses.
     inspected = {
@@ -92,7 +92,7 @@ def test_a_password_is_reset_by_a_letter(dev):
         "requestType": "PASSWORD_RESET",
         "email": "ann@example.com",
     }
-    code = letter["oobCode"]
+    code = sent["oobCode"]
     assert call(dev, "accounts:resetPassword", {"oobCode": code}) == inspected
     short = {"oobCode": code, "newPassword": "12345"}
     assert call(dev, "accounts:resetPassword", short).startswith("WEAK_PASSWORD : ")
@@ -109,24 +109,24 @@ def test_a_password_is_reset_by_a_letter(dev):
 
 def test_an_address_is_verified_by_a_letter(dev):
     token = sign_up(dev)["idToken"]
-    letter = send(dev, "VERIFY_EMAIL", idToken=token)
-    assert call(dev, "accounts:resetPassword", {"oobCode": letter["oobCode"]})["requestType"] == (
+    sent = send(dev, "VERIFY_EMAIL", idToken=token)
+    assert call(dev, "accounts:resetPassword", {"oobCode": sent["oobCode"]})["requestType"] == (
         "VERIFY_EMAIL"
     )
-    answer = call(dev, "accounts:update", {"oobCode": letter["oobCode"]})
+    answer = call(dev, "accounts:update", {"oobCode": sent["oobCode"]})
     assert answer["email"] == "ann@example.com" and answer["emailVerified"] is True
     assert lookup(dev, token)["emailVerified"] is True
-    assert call(dev, "accounts:update", {"oobCode": letter["oobCode"]}) == "INVALID_OOB_CODE"
+    assert call(dev, "accounts:update", {"oobCode": sent["oobCode"]}) == "INVALID_OOB_CODE"
 
 
 def test_an_address_is_changed_once_the_new_one_is_verified(dev):
     token = sign_up(dev)["idToken"]
-    letter = send(
+    sent = send(
         dev, "VERIFY_AND_CHANGE_EMAIL", idToken=token, newEmail="Anna@example.org"
     )
-    assert (letter["email"], letter["newEmail"]) == ("ann@example.com", "anna@example.org")
+    assert (sent["email"], sent["newEmail"]) == ("ann@example.com", "anna@example.org")
     assert lookup(dev, token)["email"] == "ann@example.com"
-    answer = legacy(dev, "setAccountInfo", {"oobCode": letter["oobCode"]})
+    answer = legacy(dev, "setAccountInfo", {"oobCode": sent["oobCode"]})
     assert answer["newEmail"] == "anna@example.org" and answer["emailVerified"] is True
     assert sign_in(dev, "anna@example.org")["email"] == "anna@example.org"
     assert sign_in(dev) == "EMAIL_NOT_FOUND"
@@ -134,10 +134,10 @@ def test_an_address_is_changed_once_the_new_one_is_verified(dev):
 
 
 def test_a_link_signs_in_and_makes_an_account_the_first_time(dev):
-    letter = send(
+    sent = send(
         dev, "EMAIL_SIGNIN", email="ann@example.com", continueUrl="http://localhost:5000/in"
     )
-    code = letter["oobCode"]
+    code = sent["oobCode"]
     # Who has only the link does not learn the address.
     assert call(dev, "accounts:resetPassword", {"oobCode": code}) == {
         "kind": "identitytoolkit#ResetPasswordResponse",
@@ -219,13 +219,13 @@ def test_a_code_for_an_address_that_has_changed_is_void(dev):
 
 def test_of_several_letters_the_first_used_is_the_only_one_that_counts(dev):
     sign_up(dev)
-    letters = [send(dev, "PASSWORD_RESET", email="ann@example.com") for _ in range(12)]
+    sent = [send(dev, "PASSWORD_RESET", email="ann@example.com") for _ in range(12)]
     assert len(codes(dev)) == 10
-    oldest = {"oobCode": letters[0]["oobCode"], "newPassword": "secret2"}
+    oldest = {"oobCode": sent[0]["oobCode"], "newPassword": "secret2"}
     assert call(dev, "accounts:resetPassword", oldest) == "INVALID_OOB_CODE"
-    newest = {"oobCode": letters[-1]["oobCode"], "newPassword": "secret2"}
+    newest = {"oobCode": sent[-1]["oobCode"], "newPassword": "secret2"}
     assert call(dev, "accounts:resetPassword", newest)["email"] == "ann@example.com"
-    other = {"oobCode": letters[-2]["oobCode"], "newPassword": "secret3"}
+    other = {"oobCode": sent[-2]["oobCode"], "newPassword": "secret3"}
     assert call(dev, "accounts:resetPassword", other) == "INVALID_OOB_CODE"
 
 
@@ -339,15 +339,15 @@ def test_a_link_of_development_changes_an_address(dev):
 
 def test_a_sign_in_link_leads_on_to_the_app_with_the_code(dev):
     url = "http://localhost:5000/in?x=1#top"
-    letter = send(dev, "EMAIL_SIGNIN", email="ann@example.com", continueUrl=url)
-    answer = follow(letter["oobLink"])
+    sent = send(dev, "EMAIL_SIGNIN", email="ann@example.com", continueUrl=url)
+    answer = follow(sent["oobLink"])
     assert answer.status == 303
     place = urllib.parse.urlsplit(answer.headers["Location"])
     query = urllib.parse.parse_qs(place.query)
     assert (place.netloc, place.path, place.fragment) == ("localhost:5000", "/in", "top")
-    assert query["x"] == ["1"] and query["oobCode"] == [letter["oobCode"]]
+    assert query["x"] == ["1"] and query["oobCode"] == [sent["oobCode"]]
     assert query["mode"] == ["signIn"] and query["apiKey"] == ["key"]
-    body = {"email": "ann@example.com", "oobCode": letter["oobCode"]}
+    body = {"email": "ann@example.com", "oobCode": sent["oobCode"]}
     assert "idToken" in call(dev, "accounts:signInWithEmailLink", body)
 
 
@@ -443,7 +443,7 @@ def admin(tmp_path):
 
 
 def local(server, link):
-    """The link of a letter as it is reached from here."""
+    """The link of an email as it is reached from here."""
     assert link.startswith("https://db.example.com/.accounts/action?"), link
     return server.address + link.removeprefix("https://db.example.com")
 
@@ -464,7 +464,7 @@ def form(answer):
     return fields
 
 
-def test_in_production_a_webhook_is_told_signed_and_the_page_resets(tmp_path):
+def test_in_production_a_webhook_is_called_signed_and_the_page_resets(tmp_path):
     with Receiver() as receiver, production(tmp_path, receiver) as server:
         sign_up(server)
         reset = {
@@ -482,7 +482,7 @@ def test_in_production_a_webhook_is_told_signed_and_the_page_resets(tmp_path):
         headers, _ = receiver.requests[0]
         assert headers["content-type"] == "application/json"
         assert headers["webhook-id"].startswith("msg_")
-        # Whatever follows links in letters may do so as often as it likes.
+        # A program that follows links in emails may do so as often as it likes.
         link = local(server, message["link"])
         for _ in range(3):
             page = follow(link)
@@ -555,7 +555,7 @@ def test_the_answer_does_not_tell_whether_there_is_an_account(tmp_path):
     with production(tmp_path) as server:
         sign_up(server)
         server.stop()
-    # Nobody may make an account any more: a link to sign in is for those who have one.
+    # No user may make an account any more: a link to sign in is for those who have one.
     with Receiver() as receiver, production(
         tmp_path, receiver, *methods, "--sign-up=admin"
     ) as server:
@@ -569,11 +569,11 @@ def test_the_answer_does_not_tell_whether_there_is_an_account(tmp_path):
             message = receiver.next()
             assert (message["type"], message["email"]) == (kind, "ann@example.com")
         assert len(receiver.requests) == 2
-        # What is done for nobody is as much, so that it takes as long.
+        # An unknown address takes as much work, so that it takes as long.
         assert "hearth_one_time_codes 4" in server.get("/.metrics", headers=admin(tmp_path)).text
 
 
-def test_a_webhook_that_stumbles_is_told_again(tmp_path):
+def test_a_webhook_that_stumbles_is_called_again(tmp_path):
     with Receiver(503, 429) as receiver, production(tmp_path, receiver) as server:
         sign_up(server)
         call(server, "accounts:sendOobCode",

@@ -7,8 +7,11 @@ import time
 import pytest
 
 from command_line import hearth
+from event_client import Events
 from hearth_server import Hearth
+from poll_client import Poll
 from signing import unsigned
+from stream_client import Stream
 from wire_client import Wire
 
 EMAIL = "someone@example.com"
@@ -29,7 +32,7 @@ def run(server, *arguments, **options):
     return done.stdout.decode()
 
 
-def lines(server, what, count=1, timeout=20):
+def lines(server, what, count=1, timeout=120):
     """Waits until there are so many lines about something; what each of them says, by name."""
     deadline = time.monotonic() + timeout
     while len(found := re.findall(rf" notice {what}((?: \w+=\S+)*)$", server.log_text, re.M)) < count:
@@ -46,7 +49,7 @@ def line(server, what):
 
 def total(server, what, **amounts):
     """Waits until the lines about something add up to so much; a machine in trouble may make more than one of it."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:
         found = lines(server, what)
         if all(sum(int(one[name]) for one in found) >= least for name, least in amounts.items()):
@@ -129,6 +132,47 @@ def test_a_stop_leaves_nothing_untold(tmp_path):
         assert (exported["path"], exported["bytes"]) == ("/", "13")
 
 
+def test_what_an_administrator_does_over_connections_is_a_line_a_minute(tmp_path):
+    with Hearth(dev=False, data=tmp_path / "data", log=tmp_path / "log") as server:
+        secret = (tmp_path / "data" / "admin-secret").read_text().strip()
+        rules = {"rules": {"open": {".read": True, ".write": True}}}
+        claim = {"Authorization": f"Bearer {secret}"}
+        assert server.put("/.settings/rules.json", rules, headers=claim).status == 200
+        with Wire(server.port, "default") as socket, Poll(server.port, "default") as poll:
+            for client, count in ((socket, 1000), (poll, 1)):
+                # What comes before the credential, and after it, stays out.
+                assert client.request("p", p="/open/a", d=1)[0]["s"] == "ok"
+                assert client.request("auth", cred=secret)[0]["s"] == "ok"
+                numbers = [client.send("p", p="/room/a", d=number) for number in range(count)]
+                assert all(client.reply(number)[0]["s"] == "ok" for number in numbers)
+                assert client.request("m", p="/room", d={"b": 1, "c": 2})[0]["s"] == "ok"
+                assert client.request("o", p="/gone", d=1)[0]["s"] == "ok"
+                assert client.request("q", p="/", h="")[0]["s"] == "ok"
+                assert client.request("q", p="/room", h="")[0]["s"] == "ok"
+                assert client.request("g", p="/", q={"l": 1, "vf": "l", "i": ".key"})[0]["s"] == "ok"
+                assert client.request("unauth")[0]["s"] == "ok"
+                assert client.request("p", p="/open/a", d=2)[0]["s"] == "ok"
+        with Events(server.port, "default") as client:
+            assert "error" not in client.ask("auth", token=secret)
+            assert "error" not in client.ask("set", path="/room/a", value=1)
+            assert "error" not in client.ask("get", path="/")
+        for target in ("/.json", "/room.json", '/.json?orderBy="$key"&limitToLast=1'):
+            with Stream(server.port, target, headers=claim) as stream:
+                assert stream.status == 200
+        assert server.stop() == 0
+        written, exported = lines(server, "data written", 3), lines(server, "data exported", 4)
+    assert {line["by"] for line in written + exported} == {"admin"}
+    assert {line["peer"] for line in written + exported} == {"127.0.0.1"}
+    assert {line["database"] for line in written + exported} == {"default"}
+    assert {line["door"]: (line["path"], line.get("requests")) for line in written} == {
+        "/.ws": ("/room/a", "1002"), "/.lp": ("/room/a", "3"), "/.events": ("/room/a", None),
+    }
+    assert all(int(line["bytes"]) > 0 for line in written)
+    assert sorted(line["door"] for line in exported) == ["/.events", "/.lp", "/.ws", "stream"]
+    assert {line["path"] for line in exported} == {"/"}
+    assert not any("requests" in line for line in exported)
+
+
 RULES = {"rules": {"mine": {".read": "auth.token.role === 'boss'", ".write": False}}}
 CLAIM = "a planted claim"
 
@@ -143,11 +187,11 @@ def test_connections_have_short_names_and_consoles_no_claims(tmp_path):
             assert client.request("auth", cred=token)[0]["s"] == "ok"
             body, pushes = client.request("q", p="/mine", h="")
             assert body["s"] == "permission_denied"
-            told = pushes[0]["b"]["msg"]
-            assert told.startswith("listen /mine refused: ")
-            # The values that decided are told; the claims are shown to who asks for them.
-            assert told.splitlines()[-1] == "asked by \"bob\"; 'hearth rules requests --refused' shows the claims"
-            assert len(told) <= 2048
+            text = pushes[0]["b"]["msg"]
+            assert text.startswith("listen /mine refused: ")
+            # The values that decided are shown; the claims only on request.
+            assert text.splitlines()[-1] == "asked by \"bob\"; 'hearth rules requests --refused' shows the claims"
+            assert len(text) <= 2048
             client.send_text("no JSON")
             server.await_log("closed a connection")
         assert re.search(r"closed a connection: .* connection=1$", server.log_text, re.M), server.log_text

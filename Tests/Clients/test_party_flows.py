@@ -106,7 +106,7 @@ def test_an_evening_from_the_first_sign_up_to_the_end(people):
     assert ann.read("users/ann/friends") == {"bob": True, "cyd": True}
     assert bob.read("users/bob/friends") == {"ann": True}
 
-    # Nobody becomes a friend without being asked, and nobody a second time by an old request.
+    # No user becomes a friend without being asked, and none a second time by an old request.
     forged = {"messages/ann/k9": eve.message(ann, "friend_request", "accept")}
     assert eve.update(forged) == 401
     assert bob.befriend(ann, "k1") == 401

@@ -148,7 +148,7 @@ def ids(receiver):
     return [headers["webhook-id"] for headers, _ in receiver.requests]
 
 
-def test_the_absent_are_told_once_and_nobody_else(place):
+def test_the_absent_are_notified_once_and_no_other(place):
     for person in (place.bob, place.cid, place.dan):
         place.leaves(person)
     place.comes(place.cid)
@@ -169,7 +169,7 @@ def test_the_absent_are_told_once_and_nobody_else(place):
         assert message["sender"] == "Ann"
         assert message["type"] == "message"
         assert message["thread"] == {"kind": "direct", "key": digest("ann", "bob"), "title": "Ann, Bob"}
-        # What comes behind it is not told of; another thread is.
+        # What comes behind it is not pushed; another thread is.
         assert place.ann.send(place.bob, "and again") == 200
         assert place.ann.make("tea", "Tea", place.bob, place.cid) == 200
         assert place.ann.say("tea", [place.ann, place.bob, place.cid], "milk?") == 200
@@ -182,7 +182,7 @@ def test_the_absent_are_told_once_and_nobody_else(place):
         assert place.bob.update({"userRooms/bob/tea/unread": 0}) == 200
         place.leaves(place.bob)
         assert receiver.next(DEADLINE)["text"] == "and again"
-        # That is not told of twice, but what is new after one more return is.
+        # That is not pushed twice, but what is new after one more return is.
         place.comes(place.bob)
         place.leaves(place.bob)
         assert place.ann.send(place.bob, "third") == 200

@@ -179,7 +179,7 @@ def streaming(query, token=None):
     stream = query.stream(events.put, token, stream_id="s")
 
     def next_event():
-        event = events.get(timeout=20)
+        event = events.get(timeout=120)
         assert event.pop("stream_id") == "s"
         return event
 
@@ -195,11 +195,11 @@ def close(stream):
         stream.close()
     except AttributeError:
         # Its first step wakes the thread, which may take away the socket that its second step closes.
-        stream.thread.join(20)
+        stream.thread.join(120)
     assert not stream.thread.is_alive()
 
 
-def test_a_stream_is_told_puts_and_patches(database):
+def test_a_stream_is_reported_puts_and_patches(database):
     database.child("users").set(USERS)
     with streaming(database.child("users")) as next_event:
         assert next_event() == {"event": "put", "path": "/", "data": USERS}

@@ -15,12 +15,12 @@ from stream_client import Stream
 
 EMAIL = "marker@example.com"
 PASSWORD = "a marked password"
-# What is stored of the account and of nobody else.
+# What is stored of the account and of no other.
 MARKERS = (EMAIL, "marker%40example%2Ecom", "argon2", "passwordUpdatedAt", ":accounts")
 SIGN_UP = "/identitytoolkit.googleapis.com/v1/accounts:signUp?key=k"
 SIGN_IN = "/identitytoolkit.googleapis.com/v1/accounts:signInWithPassword?key=k"
 
-# Every way that somebody might think of to write the name, as it stands in a query.
+# Every way to write the name, as it stands in a query.
 NAMES = [
     ":accounts", "%3Aaccounts", "%3aaccounts", "%253Aaccounts", "%25253Aaccounts", ":ACCOUNTS", ":Accounts",
     "%EF%BC%9Aaccounts", "%E2%88%B6accounts", "%EA%9E%89accounts", "%CB%90accounts", "%C0%BAaccounts",
@@ -106,7 +106,7 @@ def test_no_socket_and_no_long_poll_opens_on_it(server):
         for path in (f"/.ws?v=5&ns={name}", f"/.events?ns={name}"):
             try:
                 with connect(f"ws://127.0.0.1:{server.port}{path}") as socket:
-                    first = socket.recv(timeout=20)
+                    first = socket.recv(timeout=120)
                     # The wire protocol has a message for it, before it closes.
                     assert json.loads(first)["d"]["t"] == "s", (name, first)
             except InvalidStatus as refused:

@@ -52,9 +52,9 @@ def test_an_increment_tells_no_number_to_who_may_not_read_it(dev):
     dev.put("/.json", {"in": {"n": 41, "m": {"k": 1}}, "mixed": {"open": 5, "shut": 6}}, headers=owner)
     nought, one = {".sv": {"increment": 0}}, {".sv": {"increment": 1}}
     tagged = {"X-Firebase-ETag": "true"}
-    for body, told in [(nought, None), ({".value": nought, ".priority": nought}, None), ({"a": 1, "b": nought}, {"a": 1})]:
+    for body, stored in [(nought, None), ({".value": nought, ".priority": nought}, None), ({"a": 1, "b": nought}, {"a": 1})]:
         answer = dev.put("/in/n.json?format=export", body, headers=tagged)
-        assert answer.status == 200 and answer.json == told, body
+        assert answer.status == 200 and answer.json == stored, body
         assert "ETag" not in answer.headers
         dev.put("/in/n.json", 41, headers=owner)
     answer = dev.request("PATCH", "/in.json", {"n": one, "m/k": 2, "t": {".sv": "timestamp"}})
@@ -62,7 +62,7 @@ def test_an_increment_tells_no_number_to_who_may_not_read_it(dev):
     assert dev.get("/in/n.json", headers=owner).json == 42
     answer = dev.request("PATCH", "/mixed.json", {"open": one, "shut": one})
     assert answer.json == {"open": 6, "shut": None}
-    # Who may read is told, with the tag.
+    # A client that may read receives it, with the tag.
     answer = dev.put("/in/n.json", one, headers={**owner, **tagged})
     assert answer.json == 43 and answer.headers["ETag"]
 
@@ -249,6 +249,29 @@ def test_metrics_are_prometheus_text(dev):
     text = dev.get("/.metrics").text
     assert "# TYPE hearth_commits_total counter" in text
     assert any(line.startswith("hearth_commits_total") for line in text.splitlines())
+
+
+def test_requests_are_counted_by_the_address_of_the_table(dev):
+    def counts():
+        values = dict(line.rsplit(" ", 1) for line in dev.get("/.metrics").text.splitlines())
+        routes = {name: int(values[name]) for name in values if "_route_requests_total{" in name}
+        assert sum(routes.values()) == int(values["hearth_http_requests_total"])
+        return lambda route: routes['hearth_http_route_requests_total{route="%s"}' % route]
+
+    before = counts()
+    for _ in range(3):
+        dev.get("/a/b.json")
+    dev.get("/.settings/rules.json")
+    dev.get("/nowhere/at/all")
+    after = counts()
+    for route, more in [
+        ("/{path}.json", 3),
+        ("/.settings/rules.json", 1),
+        ("/{address...}", 1),
+        ("/.metrics", 1),
+        ("/.backup", 0),
+    ]:
+        assert after(route) - before(route) == more, route
 
 
 def test_the_ready_line_names_everything(tmp_path):

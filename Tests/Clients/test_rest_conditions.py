@@ -93,7 +93,7 @@ def test_a_read_that_takes_longer_than_its_timeout_is_refused(dev):
     assert dev.get("/large/k000001/n.json?timeout=1s").json == 1
 
 
-def test_tools_that_delete_in_parts_are_told_when_a_write_is_too_large(dev):
+def test_tools_that_delete_in_parts_are_reported_when_a_write_is_too_large(dev):
     part = {f"k{i}": "x" * (1 << 20) for i in range(9)}
     for name in "ab":
         assert dev.put(f"/{name}.json?print=silent", part).status == 204
@@ -109,7 +109,7 @@ def test_tools_that_delete_in_parts_are_told_when_a_write_is_too_large(dev):
 
 
 def test_settings_survive_a_kill_and_belong_to_one_database(durable):
-    rules = '{"rules":{ /* nobody */ ".read":false,".write":false}}'
+    rules = '{"rules":{ /* closed */ ".read":false,".write":false}}'
     stored = durable.request("POST", "/.settings/rulesets.json?ns=one", raw=rules.encode()).json["id"]
     durable.put("/.settings/defaultWriteSizeLimit.json?ns=one", "medium")
     durable.put("/.settings/strictTriggerValidation.json?ns=one", False)

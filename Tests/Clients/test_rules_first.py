@@ -1,4 +1,4 @@
-"""Nothing of the data is compared, hashed or told before the rules have agreed: one answer for who may not write."""
+"""Nothing of the data is compared, hashed or sent before the rules have agreed: one answer for who may not write."""
 
 import base64
 import hashlib
@@ -103,7 +103,7 @@ def test_a_transaction_that_is_behind_runs_again(server):
         assert wire.request("p", p="/drop", d="y", h=hash_of("x"))[0]["s"] == "ok"
 
 
-def test_nobody_has_a_large_tree_hashed_without_permission(server):
+def test_no_client_has_a_large_tree_hashed_without_permission(server):
     big = {f"k{i:05}": {f"c{j}": j for j in range(4)} for i in range(5_000)}
     assert server.put("/secret/big.json?ns=demo&print=silent", big, headers=ADMIN).status == 204
     with Wire(server.port) as wire:
@@ -118,7 +118,7 @@ def leave(server, *requests):
     return answers
 
 
-def test_what_runs_at_the_disconnect_is_judged_as_it_commits(server):
+def test_what_runs_at_the_disconnect_is_decided_as_it_commits(server):
     leave(server, ("o", "/pair/x", 1), ("o", "/pair/y", 1))
     assert server.get("/pair.json?ns=demo").json is None
     leave(server, ("om", "/pair", {"x": 1, "y": 1}))

@@ -10,7 +10,7 @@ from hearth_server import Hearth
 from signing import HMACKey, token
 
 OWNER = {"Authorization": "Bearer owner"}
-CLOSED = '{"rules": {/* nobody */ ".read": false, ".write": false}}'
+CLOSED = '{"rules": {/* closed */ ".read": false, ".write": false}}'
 OPEN = '{"rules": {\n  // everybody, for now: é😀\n  ".read": true, ".write": true\n}}\n'
 READ = '{"rules": {".read": true, ".write": false}}'
 

@@ -21,7 +21,10 @@ from hearth_server import BINARY, ROOT, Hearth
 
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("RULES", "RULES_RECIPES", "RULES_TOOLS", "RULES_DIFFERENCES")
+    for name in (
+        "guides/RULES", "guides/RULES_FAULTS", "guides/RULES_RECIPES", "guides/RULES_TOOLS",
+        "reference/RULES_LANGUAGE", "reference/RULES_DIFFERENCES",
+    )
 ]
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 
@@ -180,8 +183,8 @@ LOAD_FAULTS = [
 ]
 
 
-def test_the_faults_that_the_page_lists_are_those_that_are_told(tmp_path):
-    page = PAGES[0].read_text()
+def test_the_faults_that_the_page_lists_are_those_that_are_reported(tmp_path):
+    page = (ROOT / "docs" / "guides" / "RULES_FAULTS.md").read_text()
     table = page[page.index("### A file that does not load") : page.index("### An error while")]
     listed = re.findall(r"^\| `([^`]+)` \|", table, re.M)
     assert listed == [message for _, message in LOAD_FAULTS]
@@ -193,9 +196,9 @@ def test_the_faults_that_the_page_lists_are_those_that_are_told(tmp_path):
 
 
 def test_the_limits_are_those_of_the_source():
-    page = PAGES[0].read_text()
-    section = page[page.index("## Limits") : page.index("## A rule that was wrong")]
-    source = (ROOT / "Sources" / "SecurityRules" / "RulesLimits.swift").read_text()
+    page = (ROOT / "docs" / "reference" / "RULES_LANGUAGE.md").read_text()
+    section = page[page.index("## Limits") :]
+    source = (ROOT / "Sources" / "Rules" / "SecurityRules" / "RulesLimits.swift").read_text()
 
     def limit(name):
         value = re.search(rf"static let {name} = ([\d_* ]+)", source)[1]

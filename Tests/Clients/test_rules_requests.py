@@ -42,7 +42,7 @@ def heads(process, count):
 def ended(process, how=signal.SIGINT):
     process.send_signal(how)
     with process.stdout, process.stderr:
-        code = process.wait(timeout=20)
+        code = process.wait(timeout=120)
         return code, process.stderr.read().decode()
 
 

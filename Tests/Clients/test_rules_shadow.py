@@ -44,7 +44,7 @@ def totals(server, ns="demo"):
 
 
 def kinds(server, ns="demo"):
-    """What differs: operation, verdict, the deciding rules by path, how often."""
+    """What differs: operation, decision, the deciding rules by path, how often."""
     return {
         (
             difference["operation"],
@@ -78,7 +78,7 @@ def test_without_shadow_rules_there_is_nothing_to_tell(dev):
     assert totals(dev) == (0, 0, 0, 0)
 
 
-def test_rest_requests_are_judged_by_both(staged):
+def test_rest_requests_are_decided_by_both(staged):
     before = int(time.time() * 1000)
     assert staged.put("/open/a.json?ns=demo", 1).status == 200
     assert staged.put("/open/a.json?ns=demo&auth=" + user("ann"), 2).status == 200
@@ -103,13 +103,13 @@ def test_rest_requests_are_judged_by_both(staged):
     assert all(example["time"] >= before for example in most["examples"])
 
 
-def test_admins_are_judged_by_neither(staged):
+def test_admins_are_decided_by_neither(staged):
     assert staged.put("/open/a.json?ns=demo", "text", headers=OWNER).status == 200
     assert staged.get("/own.json?ns=demo", headers=OWNER).status == 200
     assert totals(staged) == (0, 0, 0, 0)
 
 
-def test_the_wire_is_judged_too(staged):
+def test_the_wire_is_decided_too(staged):
     with Wire(staged.port) as client:
         assert client.request("q", p="/own/ann", h="")[0]["s"] == "permission_denied"
         assert client.request("g", p="/own/bob", q={})[0]["s"] == "permission_denied"
@@ -210,12 +210,12 @@ def test_metrics_count_what_differs(staged):
     staged.get("/own/a.json?ns=demo")
     staged.get("/open.json?ns=demo")
     lines = staged.get("/.metrics", headers=OWNER).text.splitlines()
-    for verdict, count in [("agreed", 1), ("newly_allowed", 1), ("newly_refused", 1)]:
-        labels = f'database="demo",verdict="{verdict}"'
+    for outcome, count in [("agreed", 1), ("newly_allowed", 1), ("newly_refused", 1)]:
+        labels = f'database="demo",verdict="{outcome}"'
         assert f"hearth_shadow_decisions_total{{{labels}}} {count}" in lines
 
 
-def test_rules_that_take_too_many_steps_hold_nobody_up(durable):
+def test_rules_that_take_too_many_steps_delay_no_client(durable):
     setting(durable, "PUT", "rules", raw=b'{"rules":{".read":true,".write":true}}')
     slow = "'" + "a" * 2000 + "b'.matches(/^(a|aa)*(a|aa)*(a|aa)*$/)"
     rules = {"rules": {".write": " || ".join([slow] * 20), ".read": True}}
@@ -268,20 +268,20 @@ def test_shadow_commands(durable, tmp_path):
     labels = setting(durable, "GET", "ruleset_labels").json
     assert labels["stable"] == stored and labels["canary"] in output
     output, _ = run(durable, "status")
-    assert "judged 0: 0 agreed" in output
+    assert "decided 0: 0 agreed" in output
     durable.put("/open/a.json?ns=demo&auth=" + user("ann"), "x")
     durable.put("/open/b.json?ns=demo&auth=" + user("ann"), "x")
     durable.get("/own/ann.json?ns=demo")
     output, _ = run(durable, "status", code=1)
     lines = output.splitlines()
-    assert lines[1] == "judged 3: 0 agreed, 1 newly allowed, 2 newly refused"
+    assert lines[1] == "decided 3: 0 agreed, 1 newly allowed, 2 newly refused"
     assert lines[3] == "newly refused: set, 2 times"
     assert lines[4] == "  in force  write /open (2:37): true"
     assert lines[5].startswith("  shadow    validate /open/$k (3:26): newData.isNumber()")
     assert lines[6].endswith("Z  /open/b  ann") and lines[7].endswith("Z  /open/a  ann")
     assert lines[9] == "newly allowed: read, once"
     assert lines[10] == "  in force  nothing grants it"
-    assert lines[12].endswith("  /own/ann  (nobody)")
+    assert lines[12].endswith("  /own/ann  (no user)")
     assert json.loads(run(durable, "status", "--json", code=1)[0]) == shadow(durable)
     run(durable, "reset")
     run(durable, "status")

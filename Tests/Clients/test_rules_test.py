@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import subprocess
 import xml.etree.ElementTree
 
 import pytest
@@ -33,7 +34,7 @@ def write(folder, name, value):
     (folder / name).write_text(text)
 
 
-def test_cases_are_judged_by_the_rules_beside_them(folder):
+def test_cases_are_decided_by_the_rules_beside_them(folder):
     code, out, errors = run(folder, "test", "a.cases.json")
     assert (code, errors) == (0, "")
     assert out.startswith("3 passed, 0 failed\n")
@@ -47,6 +48,18 @@ def test_all_samples_pass():
     code, out, errors = run(ROOT, "test", *files)
     assert (code, errors) == (0, ""), out
     assert ", 0 failed\n" in out
+
+
+def test_the_rules_of_chat_and_timelines_together_pass_the_cases_of_both():
+    halves = ["rules/chat.cases.json", "rules/timeline.cases.json"]
+    code, out, errors = run(ROOT, "test", "--rules", "rules/social.json", *halves)
+    assert (code, errors) == (0, ""), out
+    assert ", 0 failed\n" in out
+
+
+def test_the_rules_of_chat_and_timelines_together_are_made_of_both():
+    done = subprocess.run([ROOT / "scripts" / "social-rules", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_failure_says_where_and_why(folder):
@@ -103,7 +116,7 @@ def test_the_coverage_page_stands_alone(folder):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("", "bad.cases.json:1:1: The file of cases is no JSON: the text ends too early."),
         ('[{"name": "a",\n "op": }]', "bad.cases.json:2:8: The file of cases is no JSON: unexpected '}'."),
@@ -120,12 +133,12 @@ def test_the_coverage_page_stands_alone(folder):
          "Unknown variable 'x'."),
     ],
 )
-def test_a_file_that_makes_no_sense_is_an_error_with_its_place(folder, text, told):
+def test_a_file_that_makes_no_sense_is_an_error_with_its_place(folder, text, reason):
     write(folder, "bad.cases.json", text)
     write(folder, "bad.json", RULES)
     code, out, errors = run(folder, "test", "bad.cases.json")
     assert (code, out) == (1, "")
-    assert errors.startswith("error: ") and told in errors
+    assert errors.startswith("error: ") and reason in errors
 
 
 def test_one_bad_file_does_not_hide_the_others(folder):
@@ -158,7 +171,7 @@ def test_ten_thousand_cases_run_in_seconds(folder):
     assert code == 0 and out.startswith("10002 passed, 0 failed")
 
 
-def test_diff_says_which_cases_are_judged_differently(folder):
+def test_diff_says_which_cases_are_decided_differently(folder):
     write(folder, "b.json", '{"rules": {".write": true, "a": {".read": "auth != null"}}}')
     code, out, errors = run(folder, "diff", "a.json", "b.json", "a.cases.json")
     assert (code, errors) == (1, "")

@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from browser import STRANGER, Browser
+from browser import STRANGER
 from hearth_server import Hearth
-from sample_pages import Window, contrast_faults
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
+from sample_pages import Window, contrast_faults, links
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +84,27 @@ def test_two_windows_talk(pair):
     bob.press(".thread", "Ann")
     bob.wait_gone(".thread.unread")
 
-    # Whoever goes away is not there any more.
+    # A user who goes away is not there any more.
     bob.leave()
     ann.wait_text(".talk-head .state", "last here")
     bob.come_back()
     ann.wait_text(".talk-head .state", "online")
+
+
+def is_seen_to_write(writer, name, other):
+    """Writes until the other sees it, then sends what is written."""
+    writer.write(".composer textarea", "I do")
+    # A user who pauses is not shown as writing: it goes on until it is seen.
+    writer.value(
+        """void (window.writing = setInterval(() => {
+            document.querySelector(".composer textarea").dispatchEvent(new Event("input"));
+        }, 200))"""
+    )
+    other.wait_text(".typing", f"{name} is writing")
+    writer.value("clearInterval(writing)")
+    writer.key("Enter")
+    other.wait_text(".message", "I do")
+    other.wait_gone(".typing", name)
 
 
 def test_a_room_tells_who_writes_reads_and_comes(pair, window):
@@ -110,21 +120,10 @@ def test_a_room_tells_who_writes_reads_and_comes(pair, window):
     dan.wait_text(".thread.unread .badge", "2")
     dan.press(".thread", "Lake")
     cyd.wait_text(".meta", "Seen by Dan")
-    dan.write(".composer textarea", "I do")
-    # Whoever pauses is not shown as writing: he goes on until it is seen.
-    dan.value(
-        """void (window.writing = setInterval(() => {
-            document.querySelector(".composer textarea").dispatchEvent(new Event("input"));
-        }, 200))"""
-    )
-    cyd.wait_text(".typing", "Dan is writing")
-    dan.value("clearInterval(writing)")
-    dan.key("Enter")
-    cyd.wait_text(".message", "I do")
-    cyd.wait_gone(".typing", "Dan")
+    is_seen_to_write(dan, "Dan", cyd)
     dan.wait_gone(".thread.unread")
 
-    # Somebody finds it, comes, and goes.
+    # A user finds it, comes, and goes.
     eve = window("Eve")
     eve.press("#public-rooms")
     eve.press("#room-dialog button", "Join Lake")
@@ -167,27 +166,14 @@ def test_a_direct_chat_tells_who_writes_reads_and_what_is_unread(pair):
     oli.wait_gone(".thread.unread")
     oli.wait("document.title === 'Chat · Hearth'")
     nat.wait_text(".meta", "Seen")
-    oli.write(".composer textarea", "I do")
-    oli.value(
-        """void (window.writing = setInterval(() => {
-            document.querySelector(".composer textarea").dispatchEvent(new Event("input"));
-        }, 200))"""
-    )
-    nat.wait_text(".typing", "Oli is writing")
-    oli.value("clearInterval(writing)")
-    oli.key("Enter")
-    nat.wait_text(".message", "I do")
-    nat.wait_gone(".typing", "Oli")
+    is_seen_to_write(oli, "Oli", nat)
 
 
 def test_what_was_said_is_answered_changed_deleted_and_flagged(pair, server, tmp_path):
     pia, rob = pair("Pia", "Rob")
     pia.say("See https://example.com/a, or ask rob@example.com")
     rob.wait_text(".message a", "https://example.com/a")
-    links = rob.value(
-        "[...document.querySelectorAll('.bubble a')].map((a) => [a.getAttribute('href'), a.rel, a.target])"
-    )
-    assert links == [
+    assert links(rob, ".bubble a") == [
         ["https://example.com/a", "noopener noreferrer", "_blank"],
         ["mailto:rob@example.com", "noopener noreferrer", ""],
     ]
@@ -201,7 +187,7 @@ def test_what_was_said_is_answered_changed_deleted_and_flagged(pair, server, tmp
     rob.say("Thank you very much")
     pia.wait_text(".bubble", "Thank you very much (edited)")
     pia.wait_text(".thread", "Rob: Thank you very much")
-    # Nobody has another's message to change or to take back.
+    # No user has another's message to change or to take back.
     rob.press(".actions summary", "Actions for: See https")
     assert rob.texts(".actions[open] button") == ["Reply", "Flag"]
     rob.press(".actions[open] button", "Flag")
@@ -354,8 +340,8 @@ def test_a_server_that_is_started_again_is_found_again(pair, server):
     assert jon.texts(".message .bubble") == ["Hello Kim", "Written while it was away", "Back again"]
     # The browser itself says that a connection failed; nothing else went wrong.
     for each in (jon, kim):
-        told = each.value("faults")
-        assert all("WebSocket" in fault for fault in told), told
+        shown = each.value("faults")
+        assert all("WebSocket" in fault for fault in shown), shown
         each.value("void (faults.length = 0)")
 
 
@@ -381,14 +367,14 @@ def test_a_page_over_plain_http_starts_a_chat(browser, server, window):
     lou.close()
 
 
-def test_wrong_words_at_the_door_are_told(window):
+def test_wrong_words_at_the_door_are_reported(window):
     lea = window(None)
     lea.sign_in("nobody", "wrong password")
     lea.wait_text(".problem", "There is no account with this e-mail address and password.")
     lea.sign_up("Lea")
     lea.press("#sign-out")
     lea.wait_text("#gate", "Sign in")
-    # The name of somebody else, in other letters.
+    # The name of another user, in other letter case.
     lea.press("#gate button.plain", "Create an account")
     for name, hint in [("LEA", "LEA is taken"), ("Lea2", "")]:
         lea.write("#field-name", name)
@@ -401,11 +387,11 @@ def test_wrong_words_at_the_door_are_told(window):
         lea.wait_text(".problem", hint)
     lea.wait_text("#me-name", "Lea2")
     # The browser tells of answers that are refusals.
-    told = lea.value("faults")
-    assert all("400" in fault for fault in told), told
+    shown = lea.value("faults")
+    assert all("400" in fault for fault in shown), shown
 
 
-def test_whoever_is_no_longer_known_is_asked_again(pair, server):
+def test_a_user_who_is_no_longer_known_is_asked_again(pair, server):
     pat, quinn = pair("Pat", "Quinn")
     body = {"idToken": token(pat)["idToken"]}
     gone = server.request("POST", "/identitytoolkit.googleapis.com/v1/accounts:delete?key=any", body)
@@ -414,8 +400,8 @@ def test_whoever_is_no_longer_known_is_asked_again(pair, server):
     quinn.say("Are you gone?")
     quinn.wait_gone(".message.pending")
     # The browser tells of the answer that was a refusal.
-    told = pat.value("faults")
-    assert all("400" in fault for fault in told), told
+    shown = pat.value("faults")
+    assert all("400" in fault for fault in shown), shown
 
 
 def test_all_of_it_is_reached_by_keyboard_alone(window):

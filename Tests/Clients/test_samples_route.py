@@ -9,7 +9,7 @@ import pytest
 
 from hearth_server import BINARY, ROOT, Hearth
 
-PAGES = ROOT / "Sources" / "CSamplePages" / "Pages"
+PAGES = ROOT / "Sources" / "Server" / "CPages" / "Pages" / "samples"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -53,7 +53,7 @@ def test_no_page_needs_what_its_policy_forbids():
         assert not re.search(forbidden, file.read_text()), file
 
 
-def test_who_has_it_already_is_told_so(server):
+def test_who_has_it_already_is_reported_so(server):
     first = server.get("/.samples/chat")
     tag = first.headers["ETag"]
     for known in (tag, f'"other", {tag}', f"W/{tag}", "*"):
@@ -111,7 +111,7 @@ def test_their_databases_have_the_sample_rules(server):
     assert {"social", "party", "default"} <= set(names(server))
     for name in ("social", "party"):
         assert rules(server, name).strip() == (ROOT / "rules" / f"{name}.json").read_text().strip()
-    # Nobody else's do.
+    # Others' do not.
     assert server.get("/.json?ns=default").status == 200
     assert server.get("/.json?ns=social").status == 401
     assert server.get("/.json?ns=party").status == 401
@@ -136,7 +136,7 @@ def run(*flags, env=None):
         [BINARY, *flags],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         env={**os.environ, "HEARTH_CONFIG": "", **(env or {})},
     )
 

@@ -4,19 +4,12 @@ import urllib.parse
 
 import pytest
 
-from browser import Browser
 from hearth_server import Hearth
 from page_requests import disturb, release
-from sample_pages import Window, contrast_faults
+from sample_pages import Window, contrast_faults, links
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
 OWNER = {"Authorization": "Bearer owner"}
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +91,7 @@ def test_what_one_posts_the_others_see_and_like(window):
     # A post that is deleted is gone from every timeline; who no longer follows sees none.
     bob.press(".post:first-child button", "Delete this post")
     bob.wait_text(".post:first-child button", "Really?")
-    # Whoever does something else meanwhile has not meant it.
+    # A user who does something else meanwhile has not meant it.
     bob.write("#card-text", "")
     bob.wait_gone(".post button", "Really?")
     for _ in range(2):
@@ -109,7 +102,7 @@ def test_what_one_posts_the_others_see_and_like(window):
     ann.wait_text("#no-posts", "Nothing here yet")
 
 
-def test_a_refused_like_is_rolled_back_and_told_once(window, server):
+def test_a_refused_like_is_rolled_back_and_shown_once(window, server):
     dan = window("Dan")
     post(dan, "Like me")
     dan.wait_text(".like", "0 likes")
@@ -146,7 +139,7 @@ def test_a_picture_is_posted_by_its_address(window):
     assert eve.value("document.querySelector('.post .picture').getAttribute('src')") == PIXEL
 
 
-def test_a_card_that_is_too_long_is_told_before_it_is_posted(window):
+def test_a_card_that_is_too_long_is_reported_before_it_is_posted(window):
     fay = window("Fay")
     fay.write("#card-text", "\U0001f525" * 80)
     fay.wait("!document.getElementById('card-preview').hidden || document.getElementById('compose-problem').innerText")
@@ -183,7 +176,7 @@ def uid(window):
 
 
 def read(server, path):
-    """What is there, whoever may see it."""
+    """What is there, for every user."""
     return server.get(f"/{path}.json?ns=social", headers=OWNER).json
 
 
@@ -245,6 +238,8 @@ def test_who_follows_gets_what_is_posted_meanwhile(window, server):
     # What is taken back meanwhile makes the update one that is refused: it is made again.
     ken.press("#following button", "Unfollow Liv")
     ken.wait_text("#no-posts", "Nothing here yet")
+    # Pressed while it still shows that Ken follows her, the button would unfollow once more.
+    ken.wait_text("#found-people button[aria-pressed=false]", "Follow")
     disturb(ken, "following/", "held")
     ken.press("#found-people button", "Follow Liv")
     release(ken, lambda: change(server, dict.fromkeys(posted(old))))
@@ -278,7 +273,7 @@ def test_entries_whose_posts_are_gone_make_room_for_older_ones(window, server):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(window, scheme):
     hal = window(f"Hal-{scheme}", width=360, height=640, media={"prefers-color-scheme": scheme})
-    post(hal, "Narrow")
+    post(hal, "Narrow: https://example.com/" + "long-" * 12 + ". Or call +43 1 234 5678")
     hal.wait_text(".post", "Hal")
     hal.wait("document.querySelector('.picture').complete")
     # People are found above what they post.
@@ -287,3 +282,11 @@ def test_it_can_be_read_in_light_and_dark_and_fits_a_narrow_screen(window, schem
     assert hal.head_is_one_row()
     assert hal.value("document.documentElement.scrollWidth <= innerWidth")
     assert contrast_faults(hal) == []
+    # What a card names can be pressed below it; nothing stands there where it names nothing.
+    assert links(hal, ".post-links a") == [
+        ["https://example.com/" + "long-" * 12, "noopener noreferrer", "_blank"],
+        ["tel:+4312345678", "noopener noreferrer", ""],
+    ]
+    post(hal, "No address")
+    hal.wait("document.querySelectorAll('.post').length === 2")
+    assert hal.value("document.querySelectorAll('.post-links').length") == 1

@@ -173,7 +173,7 @@ def test_the_sdk_runs_transactions(production, sdk):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(120)
     assert db.reference("counter", app=apps[0]).get() == 20
 
 
@@ -185,12 +185,12 @@ def test_the_sdk_listens_until_its_account_is_revoked(production, sdk):
     registration = db.reference("topic", app=app).listen(
         lambda event: events.put((event.event_type, event.path, event.data))
     )
-    assert events.get(timeout=20) == ("put", "/", "tea")
+    assert events.get(timeout=120) == ("put", "/", "tea")
     db.reference("topic", app=other).set("coffee")
-    assert events.get(timeout=20) == ("put", "/", "coffee")
+    assert events.get(timeout=120) == ("put", "/", "coffee")
     done = production.run("service-account", "revoke", "listener")
     assert done.returncode == 0, done.stderr
-    registration._thread.join(20)
+    registration._thread.join(120)
     assert not registration._thread.is_alive()
     db.reference("topic", app=other).set("milk")
     assert events.empty()
@@ -203,9 +203,9 @@ def test_the_sdk_acts_as_a_user(production, sdk):
     assert db.reference("users/ann/name", app=as_ann).get() == "Ann"
     with pytest.raises(firebase_admin.exceptions.UnauthenticatedError):
         db.reference("users/bob", app=as_ann).get()
-    nobody = sdk(file, databaseAuthVariableOverride=None)
+    signed_out = sdk(file, databaseAuthVariableOverride=None)
     with pytest.raises(firebase_admin.exceptions.UnauthenticatedError):
-        db.reference("open", app=nobody).get()
+        db.reference("open", app=signed_out).get()
 
 
 def sign_in(production, token):
@@ -376,15 +376,27 @@ def test_a_request_of_another_form_is_refused(production, form, code):
     assert answer.status == 400 and answer.json["error"] == code, answer.text
 
 
+def tries_until_refused(production, form, network):
+    """How many tries were decided before one had to wait; delays double, so a slow machine only gets a few more."""
+    for count in range(32):
+        answer = production.token(form, network)
+        if answer.status == 429:
+            return count, answer
+        assert answer.status == 400, answer.text
+    raise AssertionError("32 tries and none was refused")
+
+
 def test_a_network_that_fails_too_often_has_to_wait_but_a_good_key_on_it_has_not(production, key_file):
     good = {"grant_type": GRANT, "assertion": assertion(key_file)}
     bad = {"grant_type": GRANT, "assertion": assertion(key_file, aud="https://other.example")}
-    answers = [production.token(bad, "192.0.2.7") for _ in range(21)]
-    assert [answer.status for answer in answers] == [400] * 20 + [429]
-    assert answers[-1].json["error"] == "slow_down" and int(answers[-1].headers["Retry-After"]) >= 1
+    count, refusal = tries_until_refused(production, bad, "192.0.2.7")
+    assert count >= 20
+    assert refusal.json["error"] == "slow_down" and int(refusal.headers["Retry-After"]) >= 1
     assert production.token(bad, "192.0.2.8").status == 400
     assert production.token(good, "192.0.2.7").status == 200
-    assert production.token(bad, "192.0.2.7").status == 429
+    # The good key did not make the network trusted again: it has none of its twenty free tries left.
+    count, _ = tries_until_refused(production, bad, "192.0.2.7")
+    assert count < 20
 
 
 def test_a_large_body_is_refused_before_it_is_read(production):
@@ -396,7 +408,7 @@ def test_a_large_body_is_refused_before_it_is_read(production):
         production.address + "/token", data=bomb, headers={"Content-Encoding": "gzip"}
     )
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=30, context=production.context)
+        urllib.request.urlopen(request, timeout=120, context=production.context)
     assert refused.value.code in (400, 413)
     refused.value.close()
 
@@ -455,15 +467,16 @@ NOW = int(time.time())
         {"header": {"alg": "none"}},
         {"header": {"alg": "HS256"}},
     ],
-    ids=lambda value: json.dumps(value)[:60],
+    # No times: all processes of a run must find tests of the same names.
+    ids=range(21),
 )
-def test_a_self_signed_token_with_other_claims_is_nobody_s(production, key_file, claims):
+def test_a_self_signed_token_with_other_claims_is_refused(production, key_file, claims):
     token = self_signed(key_file, **claims)
     assert production.request("GET", "/self.json", token=token).status == 401
     assert production.request("GET", "/.accounts/realm.json", token=token).status == 401
 
 
-def test_a_self_signed_token_of_another_key_is_nobody_s(production, key_file):
+def test_a_self_signed_token_of_another_key_is_refused(production, key_file):
     stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     token = self_signed(key_file, stranger)
     assert production.request("GET", "/self.json", token=token).status == 401
@@ -476,7 +489,7 @@ def test_revoking_a_key_ends_what_goes_on_by_its_own_tokens(production):
         production.address + "/topic.json",
         headers={"Authorization": f"Bearer {tokens[0]}", "Accept": "text/event-stream"},
     )
-    with urllib.request.urlopen(request, timeout=30, context=production.context) as stream:
+    with urllib.request.urlopen(request, timeout=120, context=production.context) as stream:
         assert stream.readline() == b"event: put\n"
         name = json.loads(keys[0].read_text())["private_key_id"]
         assert production.run("service-account", "revoke", "ending", "--key", name).returncode == 0
@@ -552,7 +565,7 @@ def test_an_access_token_ends_when_it_says(production, key_file):
     now = int(time.time())
     assert claims["exp"] - claims["iat"] == 3600 and abs(claims["iat"] - now) < 60
     # Signed by the server's own key: one that ends soon, and one that has ended.
-    short = production.sign(header, {**claims, "exp": now + 4})
+    short = production.sign(header, {**claims, "exp": now + 8})
     over = production.sign(header, {**claims, "iat": now - 3600, "exp": now - 1})
     refused = production.request("GET", "/topic.json", token=over)
     assert refused.status == 401 and "expired" in refused.json["error"]
@@ -561,13 +574,13 @@ def test_an_access_token_ends_when_it_says(production, key_file):
         production.address + "/topic.json",
         headers={"Authorization": f"Bearer {short}", "Accept": "text/event-stream"},
     )
-    with urllib.request.urlopen(request, timeout=30, context=production.context) as stream:
+    with urllib.request.urlopen(request, timeout=120, context=production.context) as stream:
         lines = []
         while not lines or lines[-1] != "event: auth_revoked":
             line = stream.readline().decode()
             assert line, lines
             lines.append(line.strip())
-    assert "event: put" in lines and int(time.time()) >= now + 4
+    assert "event: put" in lines and int(time.time()) >= now + 8
     assert production.request("GET", "/topic.json", token=short).status == 401
     longer = production.sign(header, {**claims, "exp": claims["iat"] + 7200})
     assert production.request("GET", "/topic.json", token=longer).status == 401

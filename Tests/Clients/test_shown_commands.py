@@ -1,4 +1,4 @@
-"""Every command line that README.md and docs/*.md show: taken by the real programs' parsers, and run where a machine can.
+"""Every command line that README.md, CONTRIBUTING.md and the pages of docs show: taken by the real programs' parsers, and run where a machine can.
 
 Command lines stand in blocks (indented, or fenced as `sh` and `console`) and in code marks within sentences.
 
@@ -22,7 +22,8 @@ from certificates import Identity
 from hearth_server import BINARY, PROGRAMS, ROOT, Hearth
 from signing import ECKey, jwks
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DECISIONS = ROOT / "docs" / "decisions"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(set((ROOT / "docs").rglob("*.md")) - set(DECISIONS.glob("*.md")))]
 OURS = {
     "hearth": BINARY,
     **{name: PROGRAMS / name for name in ("hearth-chat", "hearth-timeline", "hearth-party")},
@@ -31,12 +32,12 @@ OURS = {
 OTHERS = "cd certbot cp curl docker export firebase generate-rules git make pkill scripts swift systemctl".split()
 NONE = "--no-such-option"
 
-# Blocks that tests of their own run: how they are told, and by which test.
+# Blocks that tests of their own run: how they are recognised, and by which test.
 RUN_ELSEWHERE = {
     "TUTORIAL.md": (".", "test_tutorial.py"),
     "REST.md": (r"curl|^\w+=", "test_rest_page.py"),
     "ACCOUNTS.md": (r"curl|^\w+=", "test_accounts_page.py"),
-    "RULES.md": (r"^\$ ", "test_rules_pages.py"),
+    "RULES_FAULTS.md": (r"^\$ ", "test_rules_pages.py"),
     "RULES_TOOLS.md": (r"^\$ ", "test_rules_pages.py"),
 }
 # Programs of others that need what a test does not have, and why.
@@ -47,7 +48,7 @@ FOREIGN = {
     "systemctl": "needs systemd; the unit is checked by test_service_manager.py",
     "hearth-chat push": "does not end, and needs a receiver; test_push_worker.py runs it",
 }
-# Commands that end when they are told to: what makes them end, and their exit code then.
+# Commands that end when a test says so: what makes them end, and their exit code then.
 ENDLESS = [
     (r"^hearth watch \S+", r"\g<0> --count 1", 0),
     (r"^hearth rules requests --refused --follow", None, 0),
@@ -73,8 +74,8 @@ class Block:
 
     @property
     def is_run_elsewhere(self):
-        told, _ = RUN_ELSEWHERE.get(self.page.name, (None, None))
-        return bool(told) and any(re.search(told, line) for line in self.lines)
+        marker, _ = RUN_ELSEWHERE.get(self.page.name, (None, None))
+        return bool(marker) and any(re.search(marker, line) for line in self.lines)
 
     def command_lines(self):
         """Its command lines as `(number, text)`; a line that ends with a backslash goes on."""
@@ -188,12 +189,12 @@ def test_the_parsers_take_every_command_line_that_is_shown():
     assert len(checks) > 150
     different = list({(name, *words) for _, name, words, _ in checks})
     with ThreadPoolExecutor(2) as pool:
-        told = dict(zip(different, pool.map(lambda line: complaint(line[0], list(line[1:])), different)))
+        complaints = dict(zip(different, pool.map(lambda line: complaint(line[0], list(line[1:])), different)))
     # A sentence may name a command without what it needs.
     faults = [
         f"{place}\n    {fault}"
         for place, name, words, is_mention in checks
-        if (fault := told[name, *words])
+        if (fault := complaints[name, *words])
         and not (is_mention and fault.startswith(("Error: Missing expected argument", "Error: no files")))
     ]
     assert not faults, "\n".join(faults)

@@ -115,19 +115,19 @@ def test_posts_reach_followers_and_those_who_come_later(people):
     assert bob.timeline() == ann.timeline() == keys[::-1]
     assert cyd.timeline() == []
 
-    # Whoever comes later fills in what came before, as often as one likes.
+    # A user who comes later fills in what came before, as often as they like.
     assert [cyd.follow(ann), cyd.follow(ann)] == [200, 200]
     assert cyd.timeline() == keys[::-1]
     late = bob.post()
     assert bob.timeline() == [late, *keys[::-1]] and cyd.timeline() == keys[::-1]
 
-    # A page of older ones; somebody's posts, newest first; one post with the own like.
+    # A page of older ones; a user's posts, newest first; one post with the own like.
     assert cyd.timeline(orderBy="$key", endBefore=keys[3], limitToLast=2) == [keys[2], keys[1]]
     assert sorted(eve.read("posts/ann", orderBy="created_at", limitToLast=2)) == keys[3:]
     post, liked = eve.show(keys[0], ann)
     assert post["poster"] == {"uid": "ann", "username": "Ann"} and post["like_count"] == 0 and not liked
 
-    # Nobody posts for another, looks into another's timeline, or takes another's post away.
+    # No user posts for another, looks into another's timeline, or takes another's post away.
     assert eve.read("timeline/bob") == 401
     assert eve.post(keys[0]) == 401
     assert eve.update({f"posts/ann/{keys[0]}": None, f"postOwners/{keys[0]}": None}) == 401

@@ -1,20 +1,24 @@
-"""docs/TUTORIAL.md as somebody follows it: each block is written, run or typed, and what it shows must be shown."""
+"""docs/start/TUTORIAL.md as a reader follows it: each block is written, run or typed, and what it shows must be shown."""
 
 import os
 import pty
 import re
 import select
 import subprocess
+import sys
 import time
 
 import pytest
 from hearth_server import BINARY, ROOT
 
-PAGE = (ROOT / "docs" / "TUTORIAL.md").read_text()
+pytestmark = pytest.mark.release
+
+PAGE = (ROOT / "docs" / "start" / "TUTORIAL.md").read_text()
 BLOCKS = re.findall(r"^```(\w+) ?(.*?)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
-# What was built is kept between runs, so that only what changed is built again.
-SCRATCH = ROOT / ".build" / "swift-client"
+# What SwiftPM fetched and planned is kept between runs.
+SCRATCH = ROOT / ".build" / "consumers" / "tutorial"
+BUILD = ROOT / "Tests" / "Clients" / "swift_consumer.py"
 
 
 class Screen:
@@ -63,7 +67,7 @@ class Screen:
 
 
 class Follower:
-    """Somebody who does what the page says, in a folder next to the repository."""
+    """A reader who does what the page says, in a folder next to the repository."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -81,8 +85,9 @@ class Follower:
             "../hearth/.build/release/hearth": BINARY,
             'path: "../hearth"': f'name: "hearth", path: "{ROOT}"',
             "localhost:9000": "localhost:{port}",
-            "swift build": f"swift build --scratch-path {SCRATCH}",
-            "swift run chat": str(SCRATCH / "debug" / "chat"),
+            # What SwiftPM plans, with the libraries that are built already, and what it has fetched before.
+            "swift build": f"HOME='{os.environ['HOME']}' '{sys.executable}' '{BUILD}' . '{SCRATCH}'",
+            "swift run chat": str(SCRATCH / "programs" / "chat"),
         }
 
     def filled(self, text):
@@ -156,7 +161,7 @@ def test_the_page_has_blocks_of_each_kind():
     assert len(BLOCKS) >= 20
 
 
-def test_whoever_follows_the_page_has_a_chat_for_two(follower):
+def test_a_reader_who_follows_the_page_has_a_chat_for_two(follower):
     # The second step is done in another terminal, from where both folders are.
     for language, use, text in BLOCKS:
         match language, use:

@@ -65,7 +65,7 @@ def test_a_large_file_is_taken(dev):
     assert dev.get("/a.json").json == value
 
 
-@pytest.mark.parametrize("headers, body, told", [
+@pytest.mark.parametrize("headers, body, reason", [
     ({"Content-Type": "application/json"}, b"1", "multipart/form-data"),
     ({"Content-Type": "multipart/form-data"}, form((FILE, b"1")), "boundary"),
     ({"Content-Type": "multipart/form-data; boundary=" + "x" * 71}, b"", "boundary"),
@@ -79,11 +79,11 @@ def test_a_large_file_is_taken(dev):
     (TYPE, form((FILE, b"")), "couldn't parse JSON"),
     (TYPE, form((FILE, b'{"a.b": 1}')), "couldn't parse key"),
 ])
-def test_a_bad_upload_is_told_and_changes_nothing(dev, headers, body, told):
+def test_a_bad_upload_is_reported_and_changes_nothing(dev, headers, body, reason):
     dev.put("/a.json", "before")
     answer = upload(dev, "/a/.upload", body, headers)
     assert answer.status == 400
-    assert told in answer.json["error"]
+    assert reason in answer.json["error"]
     assert dev.get("/a.json").json == "before"
 
 

@@ -131,8 +131,8 @@ def test_a_password_is_never_taken_from_the_command_line(empty, tmp_path):
     assert "password" in users(
         empty, "create", "--email", "a@example.com", "--password", "x", code=2
     )
-    nobody = users(empty, "create", "--email", "a@example.com", "--password-prompt", code=2)
-    assert "--password-file" in nobody
+    refused = users(empty, "create", "--email", "a@example.com", "--password-prompt", code=2)
+    assert "--password-file" in refused
     for content in [b"", b"\n", b"\r\n"]:
         (tmp_path / "empty").write_bytes(content)
         words = users(
@@ -179,7 +179,7 @@ def test_claims_are_set_shown_and_cleared(empty):
     claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
     assert claims["admin"] is True and claims["team"] == "blue"
     for bad in ["[1]", "{", "admin", '{"a":1}x']:
-        assert "no JSON object" in users(empty, "claims", uid, bad, code=2)
+        assert "not a JSON object" in users(empty, "claims", uid, bad, code=2)
     assert "FORBIDDEN_CLAIM" in users(empty, "claims", uid, '{"sub":"x"}', code=1)
     assert "CLAIMS_TOO_LARGE" in users(empty, "claims", uid, json.dumps({"a": "x" * 1000}), code=1)
     assert "one of them" in users(empty, "claims", uid, "{}", "--clear", code=2)
@@ -263,10 +263,10 @@ def test_who_asks_counts(tmp_path):
         assert "demo" in other
 
 
-def test_what_is_no_server_of_accounts_is_told():
+def test_what_is_no_server_of_accounts_is_reported():
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\nhey!"
     with Answering(page) as other:
-        assert "it is no database" in users(other, "list", code=1)
+        assert "it is not a database" in users(other, "list", code=1)
     old = b'HTTP/1.1 404 Not Found\r\nContent-Length: 13\r\n\r\n{"error":"x"}'
     with Answering(old) as other:
         assert "404" in users(other, "list", code=1)
@@ -316,7 +316,7 @@ def test_an_import_goes_on_where_it_was_stopped(empty, tmp_path):
     assert get(empty, "u0007")["displayName"] == "new"
 
 
-def test_accounts_that_fail_are_told_by_their_place(empty, tmp_path):
+def test_accounts_that_fail_are_reported_by_their_place(empty, tmp_path):
     file = tmp_path / "users.json"
     lines = [
         '{"localId": "good1"}',
@@ -365,7 +365,7 @@ SIGN_IN = [
 ]
 
 
-def test_accounts_that_nobody_can_sign_in_with_are_warned_of(empty, tmp_path):
+def test_accounts_that_no_user_can_sign_in_with_are_warned_of(empty, tmp_path):
     file = tmp_path / "users.json"
     accounts = [{"localId": f"u{n}", **account} for n, (account, _, _) in enumerate(SIGN_IN)]
     file.write_text('{"users": [\n' + ",\n".join(json.dumps(account) for account in accounts) + "\n]}")
@@ -375,8 +375,8 @@ def test_accounts_that_nobody_can_sign_in_with_are_warned_of(empty, tmp_path):
         again = hearth(production, "users", "import", file, *secret)
     # They are imported all the same: an administrator can do something about each.
     assert done.returncode == 0 and b"imported 8 accounts" in done.stdout
-    told = done.stderr.decode().splitlines()
-    assert told == [
+    printed = done.stderr.decode().splitlines()
+    assert printed == [
         *[
             f"warning: users[{n}] (line {n + 2}): cannot sign in: {words}"
             for n, (_, words, _) in enumerate(SIGN_IN)
@@ -391,13 +391,13 @@ def test_accounts_that_nobody_can_sign_in_with_are_warned_of(empty, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["$2b$10$abcdefghijklmnopqrstuu", base64.b64encode(b"$2a$10$abcdefghijklmnopqrstuu").decode()])
-def test_a_hash_that_is_not_supported_is_told(empty, tmp_path, text):
+def test_a_hash_that_is_not_supported_is_reported(empty, tmp_path, text):
     file = tmp_path / "users.json"
     file.write_text(json.dumps({"users": [{"localId": "ann", "passwordHash": text, "salt": ""}]}))
     # With parameters of another kind, which take a hash of any length.
     hashing = ["--hash-algo", "PBKDF2_SHA256", "--rounds", 1000]
-    told = users(empty, "import", file, *hashing, code=1)
-    assert "users[0] (line 1): 'passwordHash' is a hash of the kind " in told and "not supported" in told
+    printed = users(empty, "import", file, *hashing, code=1)
+    assert "users[0] (line 1): 'passwordHash' is a hash of the kind " in printed and "not supported" in printed
     assert users(empty, "list", "--json") == ""
 
 
@@ -440,8 +440,8 @@ def test_csv_is_read_as_firebase_writes_it(empty, tmp_path):
         ('{"users": ["a"]}', "must be an object"),
         ('{"users": [[1]]}', "must be an object"),
         ('{"users": [{"localId": "a"}]} {', "something follows"),
-        ("hello", "no JSON"),
-        ('"users"', "no object"),
+        ("hello", "not JSON"),
+        ('"users"', "not an object"),
         ("]", "not opened"),
         ('{"users": [{"localId": "' + "x" * 300_000 + '"}]}', "more than 262144 bytes"),
     ],

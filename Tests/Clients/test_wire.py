@@ -101,7 +101,7 @@ def test_a_transaction_counts_by_the_hash_that_the_javascript_sdk_makes(dev):
             ({".value": 2**53 - 1, ".priority": 7.999999999999999}, "Gw0M5rw1nkfxE2xXlraerVBPTzw="),
         ]:
             client.request("p", p="/n", d=value)
-            # A client that listens anew is told the data: two numbers may have one hash.
+            # A client that listens anew receives the data: two numbers may have one hash.
             body, pushes = client.request("q", p="/n", h=hash)
             assert body["s"] == "ok" and pushes[0]["b"]["d"] == value
             client.request("n", p="/n")

@@ -1,5 +1,5 @@
 """The keys and values that applications write, for every test that draws some: the counterpart of `KeyOrder` and
-`ValueSize` in Sources/Simulation."""
+`ValueSize` in Tests/Simulation."""
 
 import hashlib
 import os
@@ -21,14 +21,17 @@ NUMBERS = [
     0, 1, -1, 127, 128, -128, -129, 2147483647, 2147483648, -2147483649, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1,
     -(2**63), 0.5, -0.1, 1e300, 5e-324, 1.7976931348623157e308,
 ]
-LETTERS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+CHARACTERS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 
 
-def drawn():
-    """Random numbers of a seed that a failure shows, and that SEED repeats."""
-    seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
-    print(f"SEED={seed}")
-    return random.Random(seed)
+# Where all random tests of a run begin; the gate takes another one for each commit.
+SEED = int(os.environ.get("HEARTH_SEED") or 1)
+
+
+def drawn(number=0):
+    """Random numbers of the run's seed, which a failure shows; others for another number."""
+    print(f"HEARTH_SEED={SEED}")
+    return random.Random(SEED + number)
 
 
 class Places:
@@ -68,7 +71,7 @@ def push_id(number, chance):
     time = 1_700_000_000_000 + number * 10 - (40_000 if chance.random() < 0.2 else 0)
     text = ""
     for _ in range(8):
-        text = LETTERS[time % 64] + text
+        text = CHARACTERS[time % 64] + text
         time //= 64
     return f"{text}{chance.randrange(10**6):06}{number:06}"
 
@@ -90,7 +93,7 @@ def keys(order, count, chance):
     if order == "push_ids":
         return [push_id(number, chance) for number in range(count)]
     if order == "uids":
-        return ["".join(chance.choices(LETTERS[11:63], k=22)) + f"{n:06}" for n in range(count)]
+        return ["".join(chance.choices(CHARACTERS[11:63], k=22)) + f"{n:06}" for n in range(count)]
     if order == "integers":
         rest = [f"{('-', '', '0')[n % 3]}{n + 7}" for n in range(max(0, count - len(EDGES)))]
         found = (EDGES + rest)[:count]
@@ -110,8 +113,8 @@ def keys(order, count, chance):
 def text(chance, huge=False):
     """A text of some size: mostly a message, sometimes about a page or more."""
     size = chance.choice([3, 60, 150, 150, 150, 500, 512, 3_000]) if not huge else 300_000
-    letter = chance.choice(["x", "é", "中", "😀", "\ufeff"])
-    return letter * (size // len(letter.encode()) or 1)
+    character = chance.choice(["x", "é", "中", "😀", "\ufeff"])
+    return character * (size // len(character.encode()) or 1)
 
 
 def priority(chance):

@@ -1,7 +1,7 @@
 """Runs a program of a few lines and tells which hosts but this one it tries to reach: `watched_program.py FILE`.
 
 Names are looked up and connections begun by the functions below alone, whatever library asks, so that a library that is not
-known here is watched too. An attempt that would leave this machine fails, and is told at the end as
+known here is watched too. An attempt that would leave this machine fails, and is reported at the end as
 `{"foreign": [...], "error": ...}`.
 """
 
@@ -71,7 +71,7 @@ def main():
     # What goes on behind the program's back counts too.
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
-            thread.join(60)
+            thread.join(120)
     print(json.dumps({"foreign": FOREIGN, "error": error}))
 
 

@@ -1,4 +1,4 @@
-"""A webhook of a test's own: takes what the server sends, checks the signature, answers as it is told."""
+"""A webhook of a test's own: takes what the server sends, checks the signature, answers as the test says."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 
-SECRET = "an operator's secret of 34 letters."
+SECRET = "an operator's secret of 34 symbols."
 
 
 class Receiver:
@@ -49,7 +49,7 @@ class Receiver:
         if status == 200:
             self.messages.put(verified(handler.headers, body))
 
-    def next(self, timeout=20):
+    def next(self, timeout=120):
         return self.messages.get(timeout=timeout)
 
     def __enter__(self):

@@ -54,7 +54,7 @@ class Wire(Conversation):
         self.stack = contextlib.ExitStack()
         self.socket = self.stack.enter_context(
             connect(
-                f"ws://127.0.0.1:{port}/.ws?v=5&ns={ns}{query}", max_size=None, ping_interval=None
+                f"ws://127.0.0.1:{port}/.ws?v=5&ns={ns}{query}", max_size=None, ping_interval=None, open_timeout=120
             )
         )
         self.hello = self.receive()
@@ -63,7 +63,7 @@ class Wire(Conversation):
         """Closes the connection with a Close frame."""
         self.stack.close()
 
-    def receive(self, timeout=20):
+    def receive(self, timeout=120):
         """The next whole message, put together from its segments."""
         text = self.socket.recv(timeout=timeout)
         if len(text) <= 6 and text.isdigit():

@@ -56,8 +56,8 @@ def put_all(server, twin):
 
 def await_checkpoint(server, data):
     """Commits 36 MiB, which is when a checkpoint is made."""
-    for letter in "wxyz":
-        assert server.put(f"/pad.json{NS}&print=silent", letter * 9_000_000).status == 204
+    for character in "wxyz":
+        assert server.put(f"/pad.json{NS}&print=silent", character * 9_000_000).status == 204
     deadline = time.monotonic() + 20
     while not any(path.suffix == "" for path in (data / "checkpoints").iterdir()):
         assert time.monotonic() < deadline, "no checkpoint was made"

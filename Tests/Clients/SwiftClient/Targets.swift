@@ -5,7 +5,7 @@ func program(_ name: String, _ products: String...) -> Target {
     )
 }
 
-// What the test adds to the manifest that docs/SERVICES.md prints.
+// What the test adds to the manifest that docs/guides/SERVICES.md prints.
 package.targets += [
     // Printed in the pages.
     program("quickstart", "HearthDatabase"), program("readme", "HearthDatabase"),

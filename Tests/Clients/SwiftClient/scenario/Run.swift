@@ -1,7 +1,7 @@
 import Foundation
 import HearthDatabase
 
-/// One client that goes through all kinds of writes behind a proxy that disturbs it, and notes what it was told.
+/// One client that goes through all kinds of writes behind a proxy that disturbs it, and notes the events that it received.
 ///
 /// Everything happens on the main actor, where the client's callbacks arrive.
 @MainActor

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Files
+
+struct RulesCoverageCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "coverage",
+        abstract: "Show which rules of a running server were consulted, and what they came to.",
+        discussion: """
+            Counted are requests that the server decided while it records all decisions: with --dev, or with \
+            --inspect all. New rules begin anew.
+
+            Examples:
+              hearth rules coverage
+              hearth rules coverage --html coverage.html
+              hearth rules coverage --reset
+            """,
+    )
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Option(file: "Write a page that shows the counts over the rules.")
+    var html: String?
+
+    @Flag(help: "Count anew.")
+    var reset = false
+
+    @OptionGroup(title: "Server")
+    var server: ServerOptions
+
+    func validate() throws {
+        let forms = [json, html != nil, reset].count { $0 }
+        if forms > 1 { throw ValidationError("--json, --html and --reset: give one of them") }
+    }
+
+    private static let address = DatabasePath("/.inspect/coverage")
+
+    func outcome() throws(CommandError) -> CommandOutcome {
+        let database = try server.database()
+        if reset {
+            try database.clearInspection(Self.address)
+            return .done("", errors: "counting anew")
+        }
+        let form: InspectionForm = json ? .json : html == nil ? .text : .page
+        try database.copyInspection(Self.address, as: form, to: html)
+        return .silent
+    }
+}

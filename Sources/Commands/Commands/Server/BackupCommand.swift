@@ -1,0 +1,99 @@
+import ArgumentParser
+import DatabaseServer
+import Files
+import HTTPClient
+
+struct BackupCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy all databases of a running server, or of a data folder, into one file.",
+        discussion: """
+            Examples:
+              hearth backup --admin-secret-file hearth-data/admin-secret monday.backup
+              hearth backup --data-dir hearth-data monday.backup   no server runs there
+              hearth backup --verify monday.backup
+
+            The file holds data, rules, settings and on-disconnect writes of one moment; the server goes on meanwhile. \
+            Before it gets its name it is read again and everything in it decoded, as a restore would. 'hearth restore' \
+            makes a data folder of it.
+            """,
+    )
+
+    @Argument(help: "The file; one that is there is replaced when the new one is whole.")
+    var file: String
+
+    @Option(help: .value("folder", "Back up this folder, on which no server runs."))
+    var dataDir: String?
+
+    @Flag(help: "Write nothing: read the file and everything in it; exit code 1 for damage.")
+    var verify = false
+
+    @Flag(help: "Read the new file's checksums again, but do not decode what it holds.")
+    var noVerify = false
+
+    @OptionGroup(title: "Server")
+    var server: ServerOptions
+
+    func validate() throws {
+        if verify, dataDir != nil {
+            throw ValidationError("--verify reads the file alone; leave --data-dir out")
+        }
+        if verify, noVerify {
+            throw ValidationError("--verify and --no-verify exclude one another; leave one out")
+        }
+    }
+
+    func outcome() throws(CommandError) -> CommandOutcome {
+        if verify { return BackupCommands.verify(file) }
+        if let dataDir { return BackupCommands.backUp(dataDir, to: file, isVerified: !noVerify) }
+        return .done("\(try backUpServer())")
+    }
+
+    private func backUpServer() throws(CommandError) -> BackupSummary {
+        let database = try server.database()
+        do throws(BackupError) {
+            let backup = try BackupFile(file)
+            do throws(CommandError) {
+                var progress = Progress("backup", database.console)
+                var byteCount = 0
+                defer { progress.clear() }
+                let request = database.request(.get, resource: "/.backup")
+                try database.perform(request) { bytes in
+                    try backup.write(bytes)
+                    byteCount += bytes.count
+                    progress.show(byteCount)
+                }
+            } catch {
+                throw BackupError.refused(error.description)
+            }
+            return try backup.finish(isVerified: !noVerify)
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+}
+
+struct RestoreCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a data folder of a backup.",
+        discussion: """
+            Examples:
+              hearth restore monday.backup --data-dir hearth-data
+              hearth serve --data-dir hearth-data
+
+            The backup is read wholly before anything is written, and the folder gets its name when it is whole. The \
+            server makes a new admin secret there, unless you copy the old one.
+            """,
+    )
+
+    @Argument(help: "The backup.")
+    var file: String
+
+    @Option(help: .value("folder", "The new data folder; must not hold anything."))
+    var dataDir: String
+
+    func outcome() -> CommandOutcome {
+        BackupCommands.restore(file, to: dataDir)
+    }
+}

@@ -1,9 +1,0 @@
-import Glibc
-
-/// Repeats a system call while a signal interrupts it (EINTR).
-package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
-    while true {
-        let result = call()
-        if result != -1 || errno != EINTR { return result }
-    }
-}

@@ -1,0 +1,180 @@
+// The frame of the console: which page is shown is what the address says.
+
+import { byId, el, fill, notice } from "./dom.js";
+import { Hearth } from "./hearth.js";
+import { pages } from "./pages.js";
+import { credentials, getJSON } from "./server.js";
+
+const base = "/.console/";
+
+class Shell {
+  #page = null;
+  #name = null;
+  hearth = null;
+  database = null;
+
+  constructor() {
+    addEventListener("popstate", () => this.#show());
+    addEventListener("keydown", (event) => this.#press(event));
+    byId("database").addEventListener("change", (event) => this.#visit(this.#name, this.#rest(), { ns: event.target.value }));
+    byId("help").addEventListener("click", () => this.#showKeys());
+    document.addEventListener("click", (event) => this.#follow(event));
+    prepareTheme();
+    this.#drawRail();
+    this.#listDatabases();
+    this.#show();
+  }
+
+  /** Goes to a page; `rest` is what stands behind its name in the address. */
+  go(name, rest = "", query = {}) {
+    this.#visit(name, rest, { ns: this.database, ...query });
+  }
+
+  /** The address of a page. */
+  address(name, rest = "", query = {}) {
+    const search = new URLSearchParams({ ns: this.database, ...query });
+    const path = rest.split("/").map(encodeURIComponent).join("/");
+    return `${base}${name}${path ? `/${path}` : ""}?${search}`;
+  }
+
+  #visit(name, rest, query) {
+    history.pushState(null, "", this.address(name, rest, query));
+    this.#show();
+  }
+
+  #rest() {
+    const [, ...rest] = location.pathname.slice(base.length).split("/").filter(Boolean);
+    return rest.map(decodeURIComponent).join("/");
+  }
+
+  #show() {
+    const query = new URLSearchParams(location.search);
+    const [word = "data"] = location.pathname.slice(base.length).split("/").filter(Boolean);
+    const page = pages.find(({ name }) => name === word) ?? pages[1];
+    this.#connect(query.get("ns") ?? byId("database").value ?? "");
+    if (page.name !== this.#name) {
+      this.#page?.close();
+      this.#page = page.make(this);
+      this.#name = page.name;
+      document.title = `${page.label} · Hearth console`;
+      fill(byId("page"), [this.#page.element]);
+      for (const link of byId("rail").querySelectorAll("a")) {
+        link.ariaCurrent = link.dataset.page === page.name ? "page" : null;
+      }
+    }
+    for (const link of byId("rail").querySelectorAll("a")) link.href = this.address(link.dataset.page);
+    this.#page.show(this.#rest(), query);
+  }
+
+  /** One connection to the database that is looked at. */
+  #connect(name) {
+    if (this.hearth && (name === this.database || !name)) return;
+    this.hearth?.close();
+    this.database = name || "default";
+    this.#page?.close();
+    this.#page = this.#name = null;
+    this.hearth = new Hearth(this.database, credentials);
+    this.hearth.whenStateChanges = (state) => {
+      const place = byId("connection");
+      place.dataset.state = state;
+      place.querySelector(".words").textContent = { online: "live", offline: "no connection, trying", connecting: "connecting" }[state];
+    };
+    this.hearth.whenSignedOut = () => notice("The server does not take this page for an administrator's.", true);
+    const pick = byId("database");
+    if (![...pick.options].some((option) => option.value === this.database)) pick.append(el("option", {}, this.database));
+    pick.value = this.database;
+  }
+
+  async #listDatabases() {
+    try {
+      const names = (await getJSON("/.inspect/databases.json")).map(({ name }) => name);
+      const pick = byId("database");
+      for (const name of names) {
+        if (![...pick.options].some((option) => option.value === name)) pick.append(el("option", {}, name));
+      }
+      pick.value = this.database;
+    } catch (refusal) {
+      notice(`Could not list the databases: ${refusal.message}`, true);
+    }
+  }
+
+  #drawRail() {
+    fill(byId("rail"), pages.map(({ name, label, icon, key }) => el(
+      "a",
+      { href: base + name, "data-page": name, title: `${label} (g ${key})` },
+      el("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, el("path", { d: icon })),
+      el("span", {}, label),
+    )));
+  }
+
+  /** Links within the console load no page. */
+  #follow(event) {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !link.pathname.startsWith(base) || link.download) return;
+    event.preventDefault();
+    history.pushState(null, "", link.href);
+    this.#show();
+  }
+
+  // Keys
+
+  #isAfterG = false;
+
+  #press(event) {
+    if (event.target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (this.#isAfterG) {
+      this.#isAfterG = false;
+      const page = pages.find(({ key }) => key === event.key);
+      if (page) {
+        event.preventDefault();
+        this.go(page.name);
+      }
+      return;
+    }
+    if (event.key === "g") this.#isAfterG = true;
+    else if (event.key === "?") this.#showKeys();
+    else if (event.key === "/") {
+      const field = this.#page.field;
+      if (!field) return;
+      event.preventDefault();
+      field.focus();
+      field.select();
+    }
+  }
+
+  #showKeys() {
+    const rows = [
+      ...pages.map(({ label, key }) => [`g ${key}`, label]),
+      ["/", "the field of the page: a path, a filter"], ["?", "these keys"],
+      ["↑ ↓ ← →", "move in the tree, open and close"], ["Enter", "edit or open"], ["a", "add below"], ["Delete", "delete"],
+    ];
+    const dialog = byId("dialog");
+    dialog.setAttribute("aria-labelledby", "dialog-title");
+    fill(dialog, [
+      el("h2", { id: "dialog-title" }, "Keys"),
+      el("dl", { class: "keys" }, rows.map(([key, words]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, words)]).flat()),
+      el("div", { class: "buttons" }, el("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")),
+    ]);
+    dialog.showModal();
+  }
+}
+
+/** Colours as the system has them, or one of both, kept in this browser. */
+function prepareTheme() {
+  const button = byId("theme");
+  const names = ["system", "light", "dark"];
+  const use = (name) => {
+    document.documentElement.dataset.theme = name;
+    button.textContent = { system: "◐", light: "☀", dark: "☾" }[name];
+    button.ariaLabel = { system: "Colours: as the system has them", light: "Colours: light", dark: "Colours: dark" }[name];
+    button.title = button.ariaLabel;
+  };
+  use(names.includes(localStorage["hearth.console.theme"]) ? localStorage["hearth.console.theme"] : "system");
+  button.addEventListener("click", () => {
+    const name = names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length];
+    localStorage["hearth.console.theme"] = name;
+    use(name);
+  });
+}
+
+new Shell();

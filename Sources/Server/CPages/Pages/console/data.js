@@ -1,0 +1,385 @@
+// The page of the data: a live tree from one path on, which can be changed.
+
+import { el, fill, notice, reason } from "./dom.js";
+import { filterBar, indexLine, queryOf } from "./filter.js";
+import { ask, confirmed, copyMenu, menuButton, undoNotice } from "./parts.js";
+import { address, send } from "./server.js";
+import { Tree } from "./tree.js";
+import { join, keyFault, keyOf, number, parentOf, parse, read, shown, typeOf, types } from "./values.js";
+import { claimsOf, connectAs } from "./viewer.js";
+
+/** Above it a removal is not kept in this page to be undone. */
+const undoByteCount = 8_000_000;
+
+export class DataPage {
+  #shell;
+  #path;
+  #tree = null;
+  #stop = () => {};
+  #search = new URLSearchParams();
+  #viewer = null;
+  #filterPlace = el("div", { hidden: true });
+  #hint = el("p", { class: "strip", role: "status", hidden: true });
+  #mask = el("p", { class: "strip mask", role: "status", hidden: true });
+  #place = el("div", { class: "grow tree-place" });
+  #seen = el("p", { class: "unseen", "aria-live": "polite" });
+
+  constructor(shell) {
+    this.#shell = shell;
+    this.field = el("input", {
+      id: "path", class: "path", spellcheck: "false", autocomplete: "off", "aria-label": "Path",
+      onkeydown: (event) => {
+        if (event.key === "Enter") this.#go(event.target.value);
+        if (event.key === "Escape") event.target.value = `/${this.#path}`;
+      },
+    });
+    this.count = el("span", { class: "count" });
+    this.element = el(
+      "section",
+      { class: "data", "aria-label": "Data" },
+      el(
+        "div",
+        { class: "bar" },
+        el("button", { type: "button", "aria-label": "One level up", onclick: () => this.#go(parentOf(this.#path)) }, "↑"),
+        this.field,
+        this.count,
+        el("button", { type: "button", onclick: () => this.#add({ path: this.#path }) }, "Add"),
+        el("button", { type: "button", onclick: () => this.#toggleFilter() }, "Filter"),
+        menuButton("More", () => this.#menu()),
+      ),
+      this.#filterPlace,
+      this.#hint,
+      this.#mask,
+      this.#place,
+      this.#seen,
+    );
+  }
+
+  /** Shows the path of the address, filtered and as another person as it says. */
+  show(path, search) {
+    this.#leave();
+    this.#path = path;
+    this.#search = search;
+    this.#hint.hidden = true;
+    this.#filterPlace.hidden = !search.has("order");
+    fill(this.#filterPlace, [filterBar(search, (query) => this.#go(this.#path, query))]);
+    this.#showAs(search.get("as"));
+    this.field.value = `/${path}`;
+    document.title = `/${path} · Hearth console`;
+    const { hearth } = this.#shell;
+    fill(this.#place, [el("p", { class: "empty" }, "Reading …")]);
+    this.#stop = hearth.observe(
+      { path: `/${path}`, outline: true, events: ["value"] },
+      {
+        begin: () => {},
+        end: () => {},
+        value: ({ value }) => this.#take(value),
+        cancelled: (refusal) => fill(this.#place, [el("p", { class: "empty" }, `Could not read: ${reason(refusal)}.`)]),
+      },
+    );
+  }
+
+  close() {
+    this.#leave();
+  }
+
+  #leave() {
+    this.#stop();
+    this.#tree?.close();
+    this.#tree = null;
+    this.#viewer?.close();
+    this.#viewer = null;
+  }
+
+  #toggleFilter() {
+    this.#filterPlace.hidden = !this.#filterPlace.hidden;
+    if (!this.#filterPlace.hidden) this.#filterPlace.querySelector("select").focus();
+    else if (this.#search.has("order")) this.#go(this.#path, {});
+  }
+
+  /** What this person may not read is hatched, with the reason. */
+  #showAs(who) {
+    this.#mask.hidden = who === null;
+    this.#place.classList.toggle("masked", who !== null);
+    if (who === null) return;
+    this.#viewer = connectAs(this.#shell.database, who);
+    fill(this.#mask, [
+      `Seen as ${who.trim() ? shown(who) : "a signed-out user"}: hatched rows they may not read. Point at one for the reason. `,
+      el("button", { type: "button", class: "small", onclick: () => this.#shell.go("data", this.#path, this.#kept("order", "by", "from", "to", "limit", "last")) }, "Leave"),
+    ]);
+  }
+
+  async #seeAs() {
+    const answer = await ask("See the data as", [
+      { name: "who", label: "Uid, or claims as JSON", hint: "Empty: signed out.", value: this.#search.get("as") ?? "", check: whoFault },
+    ], "See");
+    if (answer) this.#shell.go("data", this.#path, { ...this.#kept("order", "by", "from", "to", "limit", "last"), as: answer.who });
+  }
+
+  /** What of the address goes on to the next one. */
+  #kept(...names) {
+    return Object.fromEntries(names.filter((name) => this.#search.has(name)).map((name) => [name, this.#search.get(name)]));
+  }
+
+  #listed(lacksIndex, refusal) {
+    const line = lacksIndex ? indexLine(this.#search, this.#path) : null;
+    this.#hint.hidden = !line && !refusal;
+    if (refusal) this.#hint.textContent = `Could not list: ${reason(refusal)}.`;
+    else if (line) this.#hint.textContent = `The rules have no index for this order, so the server sorts for it. Add ${line} to the rules.`;
+  }
+
+  #take(outline) {
+    const node = read(outline);
+    this.count.textContent = node.kind === "map" ? `${number(node.count)} ${node.count === 1 ? "child" : "children"}` : "";
+    if (node.kind === "nothing") {
+      this.#tree?.close();
+      this.#tree = null;
+      return fill(this.#place, [this.#teach()]);
+    }
+    if (this.#tree) return this.#tree.update(outline);
+    this.#tree = new Tree(this.#shell.hearth, this.#path, outline, {
+      actions: (item) => this.#actions(item),
+      edit: (item) => this.#editor(item),
+      remove: (item) => this.#remove(item),
+      add: (item) => this.#add(item),
+      open: (path) => this.#go(path),
+      listed: (lacksIndex, refusal) => this.#listed(lacksIndex, refusal),
+    }, { query: queryOf(this.#search), viewer: this.#viewer });
+    fill(this.#place, [this.#tree.element]);
+    this.#tree.element.focus({ preventScroll: true });
+  }
+
+  /** What stands here when there is nothing: how to write something. */
+  #teach() {
+    const url = `${location.origin}${address(join(this.#path, "hello"))}?ns=${this.#shell.database}`;
+    const line = `curl -X PUT -d '"world"' '${url}'`;
+    return el(
+      "div",
+      { class: "empty teach" },
+      el("h2", {}, `Nothing is at /${this.#path}`),
+      el("p", {}, "Add something here, or from a terminal:"),
+      el("pre", {}, line),
+      el("p", {}, "It appears in this page as it is written."),
+      el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#add({ path: this.#path }) }, "Add")),
+    );
+  }
+
+  #go(text, query = {}) {
+    const path = text.trim().split("/").filter(Boolean).join("/");
+    this.#shell.go("data", path, { ...query, ...this.#kept("as") });
+  }
+
+  #actions(item) {
+    const button = (sign, label, work) =>
+      el("button", { type: "button", tabindex: "-1", class: "small", "aria-label": `${label} ${item.key || "/"}`, title: label, onclick: work }, sign);
+    return [
+      item.node.kind === "map" ? null : button("✎", "Edit", () => this.#tree.edit(item)),
+      button("+", "Add below", () => this.#add(item)),
+      item.path === this.#path ? null : button("↗", "Show alone", () => this.#go(item.path)),
+      button("✕", "Delete", () => this.#remove(item)),
+    ];
+  }
+
+  #menu() {
+    const item = this.#tree?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
+    return [
+      ...copyMenu(item.path, this.#shell.database, () => this.#value(item.path)),
+      ["See as …", () => this.#seeAs()],
+      ["Rename …", () => this.#rename(item)],
+      ["Copy to …", () => this.#clone(item)],
+      ["Export as JSON", () => this.#export(item)],
+      ["Import JSON …", () => this.#import(item)],
+      ["Delete", () => this.#remove(item)],
+    ];
+  }
+
+  // Reading and writing. What is replaced must be what this page has seen: else another client wrote meanwhile.
+
+  async #value(path) {
+    return this.#shell.hearth.ask({ do: "get", path: `/${path}`, export: true }, true);
+  }
+
+  #write(path, value, etag) {
+    const frame = value === null ? { do: "remove" } : { do: "set", value };
+    return this.#shell.hearth.ask({ ...frame, path: `/${path}`, ...(etag && { ifMatch: etag }) });
+  }
+
+  /** Writes, says what failed, and offers to take it back while no one has written there since. */
+  async #change(what, path, value, before, etag) {
+    let reply;
+    try {
+      reply = await this.#write(path, value, etag);
+    } catch (refusal) {
+      if (refusal.code !== "etag_mismatch") return this.#failed(what, path, refusal);
+      const now = JSON.stringify(refusal.reply.value ?? null);
+      notice(`Not done: another client has written to /${shown(path)} meanwhile. It is now ${shown(now.slice(0, 200))}.`, true);
+      return false;
+    }
+    if (before !== undefined) {
+      undoNotice(`${what} /${shown(path)}`, async () => {
+        const tag = value === null ? "null_etag" : reply.etag;
+        await this.#change("Put back", path, before, undefined, tag);
+      });
+    }
+    return true;
+  }
+
+  #failed(what, path, refusal) {
+    notice(`Could not do it: ${what} /${shown(path)}: ${reason(refusal)}.`, true);
+    return false;
+  }
+
+  /** The element in which a leaf is edited. Its type stays unless another one is chosen. */
+  #editor(item) {
+    const problem = el("span", { class: "problem", role: "alert" });
+    const before = item.node.value;
+    const type = el("select", { "aria-label": "Type" }, types.map((name) => el("option", { selected: name === typeOf(before) }, name)));
+    const field = el("input", { class: "editor", value: before === null ? "" : String(before), "aria-label": `Value of ${item.key}`, disabled: item.node.kind === "cut" });
+    let loaded = null;
+    const ready = this.#value(item.path).then(
+      (reply) => {
+        loaded = reply;
+        const whole = reply.value?.[".value"] ?? reply.value;
+        if (item.node.kind !== "cut" || typeof whole !== "string") return;
+        field.value = whole;
+        field.disabled = false;
+        field.focus();
+      },
+      (refusal) => (problem.textContent = reason(refusal)),
+    );
+    const leave = () => this.#tree?.leaveEditor();
+    const save = async () => {
+      let value;
+      try {
+        value = parse(field.value, type.value);
+      } catch (error) {
+        problem.textContent = error.message;
+        return;
+      }
+      await ready;
+      if (!loaded) return;
+      const old = loaded.value;
+      const priority = old?.[".priority"];
+      if (priority !== undefined && value !== null && typeof value !== "object") value = { ".value": value, ".priority": priority };
+      leave();
+      await this.#change("Changed", item.path, value, old, loaded.etag);
+    };
+    const form = el("span", { class: "edit" }, field, type, problem);
+    form.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Escape") leave();
+      if (event.key === "Enter" && event.target === field) save();
+    });
+    form.addEventListener("focusout", (event) => {
+      if (form.contains(event.relatedTarget) || !form.isConnected || field.disabled) return;
+      if (field.value === (before === null ? "" : String(before)) && type.value === typeOf(before)) leave();
+      else save();
+    });
+    return form;
+  }
+
+  async #remove(item) {
+    const { node, path } = item;
+    const what = node?.kind === "map" ? `${number(node.count)} ${node.count === 1 ? "child" : "children"}` : "this value";
+    if (!(await confirmed(`Delete /${shown(path)}?`, `${what} will go.`, "Delete"))) return;
+    let before;
+    let etag;
+    try {
+      const reply = await this.#value(path);
+      etag = reply.etag;
+      if (JSON.stringify(reply.value).length <= undoByteCount) before = reply.value;
+    } catch (refusal) {
+      if (refusal.code !== "too_big") return this.#failed("Delete", path, refusal);
+      if (!(await confirmed("It is too large to be kept for undoing.", "It cannot be put back from here.", "Delete for good"))) return;
+    }
+    await this.#change("Deleted", path, null, before, etag);
+  }
+
+  async #add(item) {
+    const answer = await ask(`Add below /${shown(item.path)}`, [
+      { name: "key", label: "Key", hint: "Empty for a new key that sorts by time.", check: (key) => (key ? keyFault(key) : null) },
+      { name: "type", label: "Type", choices: types, value: "text" },
+      { name: "value", label: "Value", isLong: true, check: (text, all) => fault(text, all.type) },
+    ], "Add");
+    if (!answer) return;
+    const value = parse(answer.value, answer.type);
+    const key = answer.key || this.#shell.hearth.key();
+    // Not over what is there.
+    await this.#change("Added", join(item.path, key), value, null, "null_etag");
+  }
+
+  async #rename(item) {
+    const answer = await ask(`Rename ${shown(item.key)}`, [{ name: "key", label: "New key", value: item.key, check: keyFault }], "Rename");
+    if (answer && answer.key !== item.key) await this.#copy(item.path, join(parentOf(item.path), answer.key), true);
+  }
+
+  async #clone(item) {
+    const answer = await ask(`Copy /${shown(item.path)}`, [{ name: "path", label: "To this path", value: `/${item.path}-copy`, check: pathFault }], "Copy");
+    if (answer) await this.#copy(item.path, answer.path.split("/").filter(Boolean).join("/"), false);
+  }
+
+  /** Both at once: what moves is never in two places or in none. */
+  async #copy(from, to, moves) {
+    try {
+      const there = await this.#shell.hearth.ask({ do: "get", path: `/${to}`, outline: true }, true);
+      if (there.value !== null) throw new Error(`there is something at /${shown(to)} already`);
+      const { value } = await this.#value(from);
+      await this.#shell.hearth.update({ [to]: value, ...(moves && { [from]: null }) });
+      notice(`${moves ? "Moved" : "Copied"} to /${shown(to)}`);
+    } catch (error) {
+      this.#failed(moves ? "Rename" : "Copy", from, error);
+    }
+  }
+
+  async #export({ path, key }) {
+    try {
+      const response = await send("GET", address(path), { query: { ns: this.#shell.database, format: "export" } });
+      const link = el("a", { href: URL.createObjectURL(await response.blob()), download: `${key || "root"}.json` });
+      link.click();
+      URL.revokeObjectURL(link.href);
+    } catch (refusal) {
+      this.#failed("Export", path, refusal);
+    }
+  }
+
+  async #import({ path }) {
+    const input = el("input", { type: "file", accept: ".json,application/json" });
+    input.addEventListener("change", async () => {
+      const [file] = input.files;
+      if (!file) return;
+      if (!(await confirmed(`Replace /${shown(path)}?`, `All of it becomes what is in ${file.name}.`, "Replace"))) return;
+      try {
+        await send("PUT", address(path), { query: { ns: this.#shell.database, print: "silent" }, body: file });
+        notice(`Imported ${file.name} to /${shown(path)}`);
+      } catch (refusal) {
+        this.#failed("Import", path, refusal);
+      }
+    });
+    input.click();
+  }
+}
+
+function fault(text, type) {
+  try {
+    parse(text, type);
+    return null;
+  } catch (error) {
+    return error.message;
+  }
+}
+
+function whoFault(text) {
+  try {
+    if (text.trim()) claimsOf(text);
+    return null;
+  } catch (error) {
+    return error.message;
+  }
+}
+
+function pathFault(text) {
+  const keys = text.split("/").filter(Boolean);
+  if (keys.length === 0) return "A path has at least one key.";
+  if (keys.length > 32) return `A path has at most 32 keys; this one has ${keys.length}.`;
+  return keys.map(keyFault).find(Boolean) ?? null;
+}

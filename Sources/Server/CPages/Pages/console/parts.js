@@ -1,0 +1,132 @@
+// Parts that pages share: questions, menus, and notices with a way back.
+
+import { byId, el, fill, notice } from "./dom.js";
+import { address } from "./server.js";
+
+/** Asks yes or no. */
+export function confirmed(title, words, yes) {
+  return question(title, [el("p", {}, words)], yes, () => true, "danger");
+}
+
+/**
+ * Asks for values: `fields` have `name`, `label`, and maybe `hint`, `value`, `choices`, `isLong`, `check(text, all)` that
+ * says what is wrong. Gives an object of them; null when the person leaves.
+ */
+export function ask(title, fields, yes) {
+  const inputs = new Map();
+  const problems = new Map();
+  const rows = fields.map(({ name, label, hint, value = "", choices, isLong }) => {
+    const id = `ask-${name}`;
+    const input = choices
+      ? el("select", { id }, choices.map((choice) => el("option", { selected: choice === value }, choice)))
+      : isLong
+        ? el("textarea", { id, rows: "4", spellcheck: "false" })
+        : el("input", { id, spellcheck: "false", autocomplete: "off" });
+    if (!choices) input.value = value;
+    const problem = el("p", { class: "problem", id: `${id}-problem` });
+    input.setAttribute("aria-describedby", problem.id);
+    inputs.set(name, input);
+    problems.set(name, problem);
+    return el("div", { class: "field" }, el("label", { for: id }, label), input, hint ? el("p", { class: "hint" }, hint) : null, problem);
+  });
+  return question(title, rows, yes, () => {
+    const all = Object.fromEntries([...inputs].map(([name, input]) => [name, input.value]));
+    const faults = fields.map(({ name, check }) => [name, check?.(all[name], all) ?? ""]);
+    for (const [name, words] of faults) problems.get(name).textContent = words;
+    const [first] = faults.find(([, words]) => words) ?? [];
+    if (first) inputs.get(first).focus();
+    return first ? null : all;
+  });
+}
+
+/** A dialog; `take()` gives what the person has said, or null to go on asking. Gives that, or null when they leave. */
+function question(title, parts, yes, take, kind = "primary") {
+  const dialog = byId("dialog");
+  return new Promise((resolve) => {
+    let answer = null;
+    const form = el(
+      "form",
+      { method: "dialog" },
+      el("h2", { id: "dialog-title" }, title),
+      ...parts,
+      el(
+        "div",
+        { class: "buttons" },
+        el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+        el("button", { type: "submit", class: kind }, yes),
+      ),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      answer = take();
+      if (answer !== null) dialog.close();
+    });
+    dialog.setAttribute("aria-labelledby", "dialog-title");
+    fill(dialog, [form]);
+    dialog.addEventListener("close", () => resolve(answer), { once: true });
+    dialog.showModal();
+  });
+}
+
+/** A button that opens a list of things to do; `entries()` gives pairs of words and work. */
+export function menuButton(words, entries) {
+  const list = el("div", { class: "menu", popover: "auto", role: "menu" });
+  const button = el("button", { type: "button", "aria-haspopup": "menu" }, words);
+  button.addEventListener("click", () => {
+    fill(list, entries().map(([label, work]) => el("button", {
+      type: "button", role: "menuitem",
+      onclick: () => {
+        list.hidePopover();
+        work();
+      },
+    }, label)));
+    const box = button.getBoundingClientRect();
+    list.style.top = `${box.bottom + 4}px`;
+    list.style.right = `${document.documentElement.clientWidth - box.right}px`;
+    list.togglePopover();
+    list.firstElementChild?.focus();
+  });
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    const all = [...list.children];
+    all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
+    event.preventDefault();
+  });
+  return el("span", { class: "menu-place" }, button, list);
+}
+
+/** What can be copied of a node. `value()` gives a reply with its value. */
+export function copyMenu(path, database, value) {
+  const url = `${location.origin}${address(path)}?ns=${database}`;
+  return [
+    ["Copy path", () => copy(`/${path}`)],
+    ["Copy key", () => copy(path.split("/").at(-1))],
+    ["Copy JSON", async () => copy(JSON.stringify((await value()).value, null, 2))],
+    ["Copy as curl", () => copy(`curl '${url.replaceAll("'", "%27")}'`)],
+    ["Copy as JavaScript", () => copy(`ref(getDatabase(), ${JSON.stringify(path)})`)],
+    ["Copy as Swift", () => copy(`Database.database().reference(withPath: ${JSON.stringify(path)})`)],
+  ];
+}
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    notice("Copied");
+  } catch {
+    notice("The browser does not let this page copy.", true);
+  }
+}
+
+/** Says what was done, with a button that takes it back, for 20 seconds. */
+export function undoNotice(words, undo) {
+  const line = el("p", { class: "toast" }, words, " ", el("button", {
+    type: "button", class: "small",
+    onclick: () => {
+      line.remove();
+      undo();
+    },
+  }, "Undo"));
+  byId("notices").append(line);
+  setTimeout(() => line.remove(), 20_000);
+}

@@ -1,0 +1,50 @@
+// Requests to this server as its administrator.
+
+import { Refusal } from "./hearth.js";
+
+/** In development the word that stands for an administrator on this machine. */
+const token = "owner";
+
+export const credentials = { token: async () => token, expiresAt: Infinity };
+
+/** The address of a node, each key percent-encoded. */
+export const address = (path) =>
+  `${path.split("/").filter(Boolean).map((key) => `/${encodeURIComponent(key)}`).join("") || "/"}.json`;
+
+/**
+ * Sends a request; `query` is an object, `body` a text or something that becomes JSON. Gives the `Response` of a success.
+ * Throws a `Refusal` with the server's words and `status`.
+ */
+export async function send(method, path, { query = {}, body, headers = {}, signal } = {}) {
+  const search = new URLSearchParams(query).toString();
+  let response;
+  try {
+    response = await fetch(search ? `${path}?${search}` : path, {
+      method,
+      signal,
+      headers: { Authorization: `Bearer ${token}`, ...headers },
+      ...(body !== undefined && { body: typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body) }),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal("connection_lost", "The server does not answer.");
+  }
+  if (response.ok) return response;
+  throw await refusal(response);
+}
+
+async function refusal(response) {
+  const text = await response.text();
+  let words = text.trim();
+  try {
+    const { error } = JSON.parse(text);
+    words = typeof error === "string" ? error : error.message;
+  } catch {
+    // It was no JSON: the text itself says what is wrong.
+  }
+  const refused = new Refusal(`http_${response.status}`, words || `The server answered ${response.status}.`);
+  refused.status = response.status;
+  return refused;
+}
+
+export const getJSON = async (path, query) => (await send("GET", path, { query })).json();

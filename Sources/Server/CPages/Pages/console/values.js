@@ -1,0 +1,104 @@
+// Values of the tree as people read and write them.
+
+/** The types that a leaf can have, as they are offered for choice. */
+export const types = ["text", "number", "true or false", "JSON"];
+
+/** An outline, as the server gives it: a leaf, a cut text, or a map that is counted. */
+export function read(outline) {
+  let priority = null;
+  let value = outline;
+  if (value && typeof value === "object" && ".priority" in value) priority = value[".priority"];
+  if (value && typeof value === "object" && ".value" in value) value = value[".value"];
+  if (value === null || value === undefined) return { kind: "nothing", value: null, priority };
+  if (typeof value !== "object") return { kind: "leaf", type: typeOf(value), value, priority };
+  if ("count" in value) return { kind: "map", count: value.count, first: value.first ?? {}, priority };
+  return { kind: "cut", type: "text", value: value.text, bytes: value.bytes, priority };
+}
+
+export const typeOf = (value) =>
+  typeof value === "string" ? "text" : typeof value === "number" ? "number"
+    : typeof value === "boolean" ? "true or false" : "JSON";
+
+/** Characters that would turn around or hide what stands beside them are shown by their numbers. */
+const unseen = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+export const shown = (text) =>
+  text.replace(unseen, (sign) =>
+    sign === "\n" ? "⏎" : sign === "\t" ? "⇥" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const fold = (text, length) => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+/** A leaf in one line, as JSON has it. */
+export function leafText(value, length = 300) {
+  if (typeof value !== "string") return String(value);
+  return `"${shown(fold(value, length))}"`;
+}
+
+/** What stands behind the key of a map: its first members, so that a list of records reads like a table. */
+export function summary({ first, count }) {
+  const parts = Object.entries(first).map(([key, part]) => {
+    const member = read(part);
+    if (member.kind === "map") return `${shown(key)}: {${number(member.count)}}`;
+    return `${shown(key)}: ${leafText(member.value, 40)}${member.kind === "cut" ? "…" : ""}`;
+  });
+  return parts.join(", ") + (count > parts.length ? ", …" : "");
+}
+
+const plain = new Intl.NumberFormat("en");
+export const number = (value) => plain.format(value);
+
+export function bytes(count) {
+  const units = ["bytes", "KB", "MB", "GB", "TB"];
+  let unit = 0;
+  while (count >= 1000 && unit < units.length - 1) [count, unit] = [count / 1000, unit + 1];
+  return `${unit ? count.toFixed(count < 10 ? 1 : 0) : count} ${units[unit]}`;
+}
+
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** The date of a number that is likely milliseconds or seconds since 1970, of the years 2001 to 2100; else nothing. */
+export function dateOf(value) {
+  if (typeof value !== "number") return null;
+  for (const scale of [1, 1000]) {
+    const time = value * scale;
+    if (time > 978_307_200_000 && time < 4_102_444_800_000) return date.format(time);
+  }
+  return null;
+}
+
+/** What a person has typed, as a value. Throws an `Error` with what is wrong. */
+export function parse(text, type) {
+  switch (type) {
+    case "text":
+      return text;
+    case "number": {
+      const value = Number(text.trim());
+      if (!text.trim() || !Number.isFinite(value)) throw new Error("A number looks like 12, -0.5 or 1e9.");
+      return value;
+    }
+    case "true or false": {
+      const word = text.trim().toLowerCase();
+      if (word !== "true" && word !== "false") throw new Error("Write true or false.");
+      return word === "true";
+    }
+    default:
+      try {
+        return JSON.parse(text);
+      } catch (error) {
+        throw new Error(`This is no JSON: ${error.message}`);
+      }
+  }
+}
+
+/** What is wrong with a key; nothing when it is one. */
+export function keyFault(key) {
+  if (!key) return "A key has at least one character.";
+  const bad = key.match(/[.#$/[\]\u0000-\u001f\u007f]/);
+  if (bad) return `A key cannot hold ${shown(bad[0]) === bad[0] ? bad[0] : "a control character"}.`;
+  const length = new TextEncoder().encode(key).length;
+  return length > 768 ? `A key has at most 768 bytes; this one has ${length}.` : null;
+}
+
+export const join = (path, key) => (path ? `${path}/${key}` : key);
+export const parentOf = (path) => path.split("/").slice(0, -1).join("/");
+export const keyOf = (path) => path.split("/").at(-1);

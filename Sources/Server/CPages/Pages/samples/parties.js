@@ -1,0 +1,177 @@
+// What people do at parties: each is one update, as the rules ask.
+
+import { messageTo } from "./inbox.js";
+
+/** The key of an e-mail in the index: lower case, what no key may hold as `=` and two digits. */
+export const encoded = (email) =>
+  email.toLowerCase().replace(/[=.#$/[\]]/g, (sign) =>
+    `=${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+
+export async function loadGuest(hearth, { uid }) {
+  const [user, profile] = await Promise.all([hearth.get(`users/${uid}`), hearth.get(`profiles/${uid}`)]);
+  return user && profile?.name ? { uid, name: profile.name } : null;
+}
+
+export async function makeGuest(hearth, { uid, email }, name) {
+  if (!name || name.length > 100) throw new Error("A name has 1 to 100 characters.");
+  const user = await hearth.get(`users/${uid}`);
+  await hearth.update({
+    ...(user ? {} : { [`users/${uid}`]: { uid, email } }),
+    [`profiles/${uid}`]: { name },
+    [`emails/${encoded(email)}`]: uid,
+  });
+}
+
+export class Parties {
+  constructor(hearth, me) {
+    this.hearth = hearth;
+    this.me = me.uid;
+  }
+
+  #to(other, type, content, about) {
+    return { [`messages/${other}/${this.hearth.key()}`]: messageTo(other, this.me, type, content, about) };
+  }
+
+  // Friends
+
+  async ask(email) {
+    const other = await this.hearth.get(`emails/${encoded(email)}`);
+    if (!other) throw new Error("no account here has this address");
+    if (other === this.me) throw new Error("this is your own address");
+    await this.hearth.update(this.#to(other, "friend_request", "invite"));
+  }
+
+  /** The answer goes under the key of the request, which shows that it was asked for. */
+  answerFriend(key, { from }, isYes) {
+    return this.hearth.update({
+      ...(isYes && { [`users/${this.me}/friends/${from}`]: true }),
+      [`messages/${from}/${key}`]: messageTo(from, this.me, "friend_request", isYes ? "accept" : "refuse"),
+      [`messages/${this.me}/${key}`]: null,
+    });
+  }
+
+  unfriend(other) {
+    return this.hearth.update({
+      [`users/${this.me}/friends/${other}`]: false,
+      ...this.#to(other, "friend_request", "refuse"),
+    });
+  }
+
+  // Parties
+
+  make(description, date, friends) {
+    const key = this.hearth.key();
+    const guests = Object.fromEntries(friends.map((uid) => [uid, "invited"]));
+    const places = {
+      [`parties/${key}`]: { owner: this.me, description, date, ...(friends.length && { guests }) },
+      [`users/${this.me}/ownedParties/${key}`]: true,
+    };
+    for (const uid of friends) Object.assign(places, this.#to(uid, "party_invite", "invite", { party: key }));
+    return this.hearth.updateOnce(places, `users/${this.me}/ownedParties/${key}`, true);
+  }
+
+  /** Also once more, for a guest who has refused. */
+  invite(party, uid) {
+    return this.hearth.update({
+      [`parties/${party}/guests/${uid}`]: "invited",
+      ...this.#to(uid, "party_invite", "invite", { party }),
+    });
+  }
+
+  /** `key` is that of the invitation, where there still is one. */
+  answer(party, owner, isYes, key = null) {
+    return this.hearth.update({
+      [`users/${this.me}/attendingParties/${party}`]: isYes,
+      ...this.#to(owner, "party_invite", isYes ? "accept" : "refuse", { party }),
+      ...(key && { [`messages/${this.me}/${key}`]: null }),
+    });
+  }
+
+  cancel(party, guests) {
+    const places = { [`parties/${party}`]: null, [`users/${this.me}/ownedParties/${party}`]: null };
+    for (const [uid, answer] of Object.entries(guests ?? {})) {
+      if (answer === true) Object.assign(places, this.#to(uid, "party_invite", "refuse", { party }));
+    }
+    return this.hearth.updateOnce(places, `users/${this.me}/ownedParties/${party}`, null);
+  }
+
+  change(party, description, date) {
+    return this.hearth.update({ [`parties/${party}/description`]: description, [`parties/${party}/date`]: date });
+  }
+
+  // Photos
+
+  /** First the bytes, with a note of what is left to do; what links to them only once they are acknowledged. */
+  async addPhoto(party, owner, png) {
+    const photo = this.hearth.key();
+    const note = `users/${this.me}/uploads/${photo}`;
+    const places = { [`photos/${photo}`]: { owner: this.me, host: owner, party, png }, [note]: party };
+    await this.hearth.updateOnce(places, note, party);
+    await this.#linkPhoto(party, owner, photo);
+  }
+
+  #linkPhoto(party, owner, photo) {
+    const link = `users/${this.me}/photos/${photo}`;
+    const places = {
+      [link]: true,
+      [`users/${this.me}/uploads/${photo}`]: null,
+      ...(owner === this.me
+        ? { [`parties/${party}/photos/${photo}`]: true }
+        : this.#to(owner, "image_uploaded", "invite", { party, photo })),
+    };
+    return this.hearth.updateOnce(places, link, true);
+  }
+
+  /** Links what was uploaded when the page was cut off; what cannot be linked any more goes. */
+  async finishUploads(uploads) {
+    for (const [photo, party] of Object.entries(uploads ?? {})) {
+      try {
+        const host = await this.hearth.get(`photos/${photo}/host`);
+        await this.#linkPhoto(party, host, photo);
+      } catch (refusal) {
+        if (refusal.code !== "permission_denied") throw refusal;
+        await this.hearth.update({ [`photos/${photo}`]: null, [`users/${this.me}/uploads/${photo}`]: null });
+      }
+    }
+  }
+
+  answerPhoto(key, { from, party, photo }, isYes) {
+    return this.hearth.update({
+      ...(isYes && { [`parties/${party}/photos/${photo}`]: true }),
+      ...this.#to(from, "image_uploaded", isYes ? "accept" : "refuse", { party, photo }),
+      [`messages/${this.me}/${key}`]: null,
+    });
+  }
+
+  /** The uploader takes the bytes away, and the host the key off the party. */
+  removePhoto(party, owner, photo, isUploader) {
+    const isHost = owner === this.me;
+    return this.hearth.update({
+      ...(isUploader && { [`photos/${photo}`]: null, [`users/${this.me}/photos/${photo}`]: null }),
+      ...(isHost && { [`parties/${party}/photos/${photo}`]: null }),
+      ...(!isHost && this.#to(owner, "image_uploaded", "refuse", { party, photo })),
+    });
+  }
+
+  // Suggestions
+
+  suggest(party, owner, guest) {
+    return this.hearth.update(this.#to(owner, "party_invite", "invite", { party, guest }));
+  }
+
+  /** A guest who was invited meanwhile, or comes already, is left as they are. */
+  async answerSuggestion(key, { from, party, guest }, isYes, isFriend) {
+    const place = `parties/${party}/guests/${guest}`;
+    const isOnList = isYes && ["invited", true].includes(await this.hearth.get(place));
+    return this.hearth.update({
+      ...(isYes && !isOnList && { [place]: "invited", ...this.#to(guest, "party_invite", "invite", { party }) }),
+      ...(isYes && !isFriend && this.#to(guest, "friend_request", "invite")),
+      ...this.#to(from, "party_invite", isYes ? "accept" : "refuse", { party, guest }),
+      [`messages/${this.me}/${key}`]: null,
+    });
+  }
+
+  dismiss(key) {
+    return this.hearth.set(`messages/${this.me}/${key}`, null);
+  }
+}

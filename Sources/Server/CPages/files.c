@@ -1,0 +1,258 @@
+#include "CPages.h"
+
+// The files themselves, as bytes. The compiler takes #embed for C of 2023 and remembers what it read, so a changed
+// page is compiled in anew.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char index_html[] = {
+#embed "Pages/samples/index.html"
+};
+
+static const unsigned char chat_html[] = {
+#embed "Pages/samples/chat.html"
+};
+
+static const unsigned char timeline_html[] = {
+#embed "Pages/samples/timeline.html"
+};
+
+static const unsigned char party_html[] = {
+#embed "Pages/samples/party.html"
+};
+
+static const unsigned char style_css[] = {
+#embed "Pages/samples/style.css"
+};
+
+static const unsigned char hearth_js[] = {
+#embed "Pages/samples/hearth.js"
+};
+
+static const unsigned char accounts_js[] = {
+#embed "Pages/samples/accounts.js"
+};
+
+static const unsigned char dom_js[] = {
+#embed "Pages/samples/dom.js"
+};
+
+static const unsigned char gate_js[] = {
+#embed "Pages/samples/gate.js"
+};
+
+static const unsigned char social_js[] = {
+#embed "Pages/samples/social.js"
+};
+
+static const unsigned char chat_js[] = {
+#embed "Pages/samples/chat.js"
+};
+
+static const unsigned char conversation_js[] = {
+#embed "Pages/samples/conversation.js"
+};
+
+static const unsigned char directs_js[] = {
+#embed "Pages/samples/directs.js"
+};
+
+static const unsigned char sha256_js[] = {
+#embed "Pages/samples/sha256.js"
+};
+
+static const unsigned char rooms_js[] = {
+#embed "Pages/samples/rooms.js"
+};
+
+static const unsigned char links_js[] = {
+#embed "Pages/samples/links.js"
+};
+
+static const unsigned char threads_js[] = {
+#embed "Pages/samples/threads.js"
+};
+
+static const unsigned char bell_js[] = {
+#embed "Pages/samples/bell.js"
+};
+
+static const unsigned char message_js[] = {
+#embed "Pages/samples/message.js"
+};
+
+static const unsigned char roompanel_js[] = {
+#embed "Pages/samples/roompanel.js"
+};
+
+static const unsigned char timeline_js[] = {
+#embed "Pages/samples/timeline.js"
+};
+
+static const unsigned char card_js[] = {
+#embed "Pages/samples/card.js"
+};
+
+static const unsigned char party_js[] = {
+#embed "Pages/samples/party.js"
+};
+
+static const unsigned char partycard_js[] = {
+#embed "Pages/samples/partycard.js"
+};
+
+static const unsigned char questions_js[] = {
+#embed "Pages/samples/questions.js"
+};
+
+static const unsigned char inbox_js[] = {
+#embed "Pages/samples/inbox.js"
+};
+
+static const unsigned char photos_js[] = {
+#embed "Pages/samples/photos.js"
+};
+
+static const unsigned char parties_js[] = {
+#embed "Pages/samples/parties.js"
+};
+
+static const unsigned char console_console_css[] = {
+#embed "Pages/console/console.css"
+};
+
+static const unsigned char console_console_js[] = {
+#embed "Pages/console/console.js"
+};
+
+static const unsigned char console_data_js[] = {
+#embed "Pages/console/data.js"
+};
+
+static const unsigned char console_filter_js[] = {
+#embed "Pages/console/filter.js"
+};
+
+static const unsigned char console_index_html[] = {
+#embed "Pages/console/index.html"
+};
+
+static const unsigned char console_listing_js[] = {
+#embed "Pages/console/listing.js"
+};
+
+static const unsigned char console_overview_js[] = {
+#embed "Pages/console/overview.js"
+};
+
+static const unsigned char console_pages_js[] = {
+#embed "Pages/console/pages.js"
+};
+
+static const unsigned char console_parts_js[] = {
+#embed "Pages/console/parts.js"
+};
+
+static const unsigned char console_requests_js[] = {
+#embed "Pages/console/requests.js"
+};
+
+static const unsigned char console_rules_js[] = {
+#embed "Pages/console/rules.js"
+};
+
+static const unsigned char console_server_js[] = {
+#embed "Pages/console/server.js"
+};
+
+static const unsigned char console_tree_js[] = {
+#embed "Pages/console/tree.js"
+};
+
+static const unsigned char console_users_js[] = {
+#embed "Pages/console/users.js"
+};
+
+static const unsigned char console_values_js[] = {
+#embed "Pages/console/values.js"
+};
+
+static const unsigned char console_viewer_js[] = {
+#embed "Pages/console/viewer.js"
+};
+
+static const unsigned char social_rules[] = {
+#embed "../../../rules/social.json"
+};
+
+static const unsigned char party_rules[] = {
+#embed "../../../rules/party.json"
+};
+
+#define FILE_OF(name, type, bytes) {name, type, bytes, sizeof bytes}
+#define PAGE(name, bytes) FILE_OF(name, "text/html; charset=utf-8", bytes)
+#define SCRIPT(name, bytes) FILE_OF(name, "text/javascript; charset=utf-8", bytes)
+#define STYLE(name, bytes) FILE_OF(name, "text/css; charset=utf-8", bytes)
+#define RULES(name, bytes) FILE_OF(name, "application/json; charset=utf-8", bytes)
+
+static const struct page_file samples[] = {
+    PAGE("", index_html),
+    PAGE("chat", chat_html),
+    PAGE("timeline", timeline_html),
+    PAGE("party", party_html),
+    STYLE("style.css", style_css),
+    SCRIPT("hearth.js", hearth_js),
+    SCRIPT("accounts.js", accounts_js),
+    SCRIPT("dom.js", dom_js),
+    SCRIPT("gate.js", gate_js),
+    SCRIPT("social.js", social_js),
+    SCRIPT("chat.js", chat_js),
+    SCRIPT("conversation.js", conversation_js),
+    SCRIPT("directs.js", directs_js),
+    SCRIPT("sha256.js", sha256_js),
+    SCRIPT("rooms.js", rooms_js),
+    SCRIPT("links.js", links_js),
+    SCRIPT("threads.js", threads_js),
+    SCRIPT("bell.js", bell_js),
+    SCRIPT("message.js", message_js),
+    SCRIPT("roompanel.js", roompanel_js),
+    SCRIPT("timeline.js", timeline_js),
+    SCRIPT("card.js", card_js),
+    SCRIPT("party.js", party_js),
+    SCRIPT("partycard.js", partycard_js),
+    SCRIPT("questions.js", questions_js),
+    SCRIPT("inbox.js", inbox_js),
+    SCRIPT("photos.js", photos_js),
+    SCRIPT("parties.js", parties_js),
+};
+
+static const struct page_file console[] = {
+    PAGE("", console_index_html),
+    STYLE("console.css", console_console_css),
+    SCRIPT("console.js", console_console_js),
+    SCRIPT("data.js", console_data_js),
+    SCRIPT("dom.js", dom_js),
+    SCRIPT("filter.js", console_filter_js),
+    SCRIPT("hearth.js", hearth_js),
+    SCRIPT("listing.js", console_listing_js),
+    SCRIPT("overview.js", console_overview_js),
+    SCRIPT("pages.js", console_pages_js),
+    SCRIPT("parts.js", console_parts_js),
+    SCRIPT("requests.js", console_requests_js),
+    SCRIPT("rules.js", console_rules_js),
+    SCRIPT("server.js", console_server_js),
+    SCRIPT("tree.js", console_tree_js),
+    SCRIPT("users.js", console_users_js),
+    SCRIPT("values.js", console_values_js),
+    SCRIPT("viewer.js", console_viewer_js),
+};
+
+static const struct page_file rules[] = {
+    RULES("social", social_rules),
+    RULES("party", party_rules),
+};
+
+#define SET_OF(files) {files, sizeof files / sizeof files[0]}
+
+const struct page_set sample_pages = SET_OF(samples);
+const struct page_set console_pages = SET_OF(console);
+const struct page_set sample_rules = SET_OF(rules);

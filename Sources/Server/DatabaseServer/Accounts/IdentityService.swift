@@ -1,0 +1,39 @@
+import Accounts
+import Tokens
+import Transport
+
+/// Accounts, their tokens, and what credentials are worth.
+@LoopActor
+final class IdentityService: Service {
+    let server: Server
+    let accounts: AccountStore
+    /// What decides over credentials, with the keys and policy in force.
+    private(set) var credentials: CredentialService
+
+    init(_ server: Server, _ accounts: AccountStore, _ credentials: CredentialService) {
+        self.server = server
+        self.accounts = accounts
+        self.credentials = credentials
+    }
+
+    func addMetrics(to metrics: inout Metrics) {
+        accounts.messages.addMetrics(to: &metrics)
+        let count = accountDirectory.codeCount
+        metrics.gauge("hearth_one_time_codes", "One-time codes kept now.", count)
+    }
+
+    /// Takes what others have signed by other keys from now on.
+    func trust(outside tokens: OutsideTokens) { credentials.outside = tokens }
+
+    /// Brings the verifier up to date with keys, issuer and audience of the accounts service.
+    func trustOwnKeys() {
+        credentials.own = accounts.keys.issuer(accounts.policy)
+    }
+
+    /// Brings the verifier up to date with the keys of the service accounts: at the start, and when one comes or goes.
+    ///
+    /// It reads at most 1,000 keys, some 30 us each.
+    func trustServiceAccounts() {
+        credentials.serviceAccountKeys = KeySet(accountDirectory.serviceAccounts)
+    }
+}

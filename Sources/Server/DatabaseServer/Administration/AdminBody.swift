@@ -1,0 +1,106 @@
+import DatabaseCore
+import JSONTree
+import RulesTools
+import SecurityRules
+import Transport
+
+/// What an administrator's request brings in its body.
+///
+/// Unless it is small it is read only when an administrator sent it (`RequestService.admitsFirst`); neither must hold the loop.
+enum AdminBody: Sendable {
+    case rules(RulesChange)
+    /// Rules to be kept under this name.
+    case ruleset(id: String)
+    case setting(ValueSetting, author: String)
+    /// A request to be tried out, and whether it is answered in words.
+    case simulation(isAnsweredInWords: Bool)
+    /// `"off"`, `"refused"` or `"all"`.
+    case inspectionLevel
+    /// A form of this type, whose first file goes to a location.
+    case upload(WriteTarget, type: String)
+
+    /// Bytes up to which a body is read on the loop: of rules, which take the longest, some milliseconds.
+    static let loopByteCount = 4 * 1024
+
+    /// Bytes that the value of a setting may have.
+    static let settingByteCount = 64 * 1024
+
+    /// The operation that is asked for. Pure, any thread may do it.
+    func operation(_ body: [UInt8]) throws(AdminBodyFault) -> Request.Operation {
+        switch self {
+        case .rules(let change): return .putRules(try Self.rules(body), change)
+        case .ruleset(let id): return .storeRuleset(id: id, try Self.rules(body))
+        case .setting(let setting, let author):
+            return try Self.operation { () throws(BadRequest) in
+                guard body.count <= Self.settingByteCount else {
+                    throw BadRequest("A setting has at most \(Self.settingByteCount) bytes")
+                }
+                return try Request.Operation(setting: setting, body, author: author)
+            }
+        case .inspectionLevel:
+            return try Self.operation { () throws(BadRequest) in
+                .setInspection(try InspectionLevel(body: body))
+            }
+        case .upload(let target, let type):
+            return try Self.operation { () throws(BadRequest) in
+                .put(target, try Draft(upload: body, type: type))
+            }
+        case .simulation(let isAnsweredInWords):
+            do throws(SimulationBodyError) {
+                var request = try SimulationRequest(body: body)
+                request.isAnsweredInWords = isAnsweredInWords
+                return .simulate(request)
+            } catch { throw .simulation(error) }
+        }
+    }
+
+    private static func operation(
+        _ read: () throws(BadRequest) -> Request.Operation
+    ) throws(AdminBodyFault) -> Request.Operation {
+        do throws(BadRequest) { return try read() } catch { throw .request(error) }
+    }
+
+    private static func rules(_ body: [UInt8]) throws(AdminBodyFault) -> Ruleset {
+        guard let text = String(validating: body, as: UTF8.self) else {
+            throw .request(BadRequest("The rules are not UTF-8 text."))
+        }
+        do throws(RulesError) { return try Ruleset.load(text) } catch { throw .rules(error) }
+    }
+}
+
+/// Why such a body is of no use.
+enum AdminBodyFault: Error, Sendable {
+    case request(BadRequest)
+    case rules(RulesError)
+    case simulation(SimulationBodyError)
+
+    var answer: HTTPResponse {
+        switch self {
+        case .request(let error): .bad(error)
+        case .rules(let error): .badRules(error)
+        case .simulation(let error): .json(error.json(), status: 400)
+        }
+    }
+}
+
+extension AdminService {
+    /// Reads an administrator's body, away from the loop unless it is small, and submits what it asks for.
+    func read(_ kind: AdminBody, _ pending: PendingExchange) {
+        let body = pending.exchange.takeBody()
+        let read: @Sendable () -> Result<Request.Operation, AdminBodyFault> = {
+            Result { () throws(AdminBodyFault) in try kind.operation(body) }
+        }
+        let submit: @Sendable @LoopActor (Result<Request.Operation, AdminBodyFault>) -> Void = {
+            [self] outcome in
+            switch outcome {
+            case .success(let operation): self.submit(operation, pending)
+            case .failure(let fault): finish(pending, fault.answer)
+            }
+        }
+        if body.count <= AdminBody.loopByteCount {
+            submit(read())
+        } else if !readAway(body.count, of: pending.exchange, read, then: submit) {
+            finish(pending, RequestService.tooManyBodies)
+        }
+    }
+}

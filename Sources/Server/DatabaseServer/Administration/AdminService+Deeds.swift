@@ -1,0 +1,124 @@
+import DatabaseCore
+import JSONTree
+import Logging
+import Queries
+import Tokens
+import Transport
+
+/// A line of the log for what administrators do: who, where from, what, how much. No data, no addresses of people.
+extension AdminService {
+    /// Who an administrator is, by a token that has proved to be one's.
+    func administrator(_ token: String?) -> String {
+        guard let token, token != CredentialCheck.ownerLiteral else {
+            return CredentialCheck.ownerLiteral
+        }
+        guard let subject = UnverifiedClaims.subject(of: token) else { return RulesAuthor.admin }
+        do throws(BadRequest) {
+            return try RulesAuthor.read(subject)
+        } catch {
+            return RulesAuthor.admin
+        }
+    }
+
+    /// What the administrator who sent a request does.
+    func deed(
+        _ what: String,
+        _ head: RequestHead,
+        token: String? = nil,
+        database: DatabaseID? = nil,
+        door: String? = nil,
+    ) -> AdministratorLog.Deed {
+        AdministratorLog.Deed(
+            what: what,
+            by: administrator(token ?? RESTParameters.bearer(head)),
+            peer: clientAddress(of: head),
+            database: database?.name,
+            door: door
+        )
+    }
+
+    /// What a token has proved to be worth, with the name of an administrator.
+    func named(_ outcome: CredentialOutcome, by token: String) -> CredentialOutcome {
+        guard case .admin(let term) = outcome else { return outcome }
+        return .admin(
+            CredentialTerm(
+                expiry: term.expiry,
+                holder: term.holder,
+                administrator: administrator(token)
+            )
+        )
+    }
+
+    /// Writes a line at once.
+    func log(_ deed: AdministratorLog.Deed, _ details: Logger.Metadata = [:]) {
+        log.notice("\(deed.what)", metadata: deed.metadata.merging(details) { $1 })
+    }
+
+    // MARK: - Data and settings
+
+    /// Notes what an administrator's request to a database has done.
+    func noteDeed(_ response: Response, _ pending: PendingExchange) {
+        guard let database = pending.administered else { return }
+        let head = pending.exchange.head
+        func deed(_ what: String, door: String? = nil) -> AdministratorLog.Deed {
+            let token = pending.parameters.token
+            return self.deed(what, head, token: token, database: database, door: door)
+        }
+        switch response {
+        case .written, .merged, .pushed:
+            let amounts = ["bytes": head.bodyByteCount ?? 0]
+            count(deed(Self.written), path: pending.path.description, amounts)
+        case .done:
+            let setting = "/\(head.pathSegments.joined(separator: "/"))"
+            log(deed("a setting is changed"), ["setting": "\(setting)"])
+        case .streaming where pending.path.isRoot && pending.parameters.query.loadsEverything:
+            count(deed(Self.exported, door: "stream"), path: pending.path.description, [:])
+        default: break
+        }
+    }
+
+    /// Notes what an administrator has done over a connection.
+    func noteDeed(
+        _ act: AdministratorAct,
+        _ id: ConnectionID,
+        of database: DatabaseID,
+        by name: String,
+    ) {
+        guard let peer = server.sockets.peer(of: id) else { return }
+        func deed(_ what: String) -> AdministratorLog.Deed {
+            AdministratorLog.Deed(
+                what: what,
+                by: name,
+                peer: peer.address,
+                database: database.name,
+                door: peer.door
+            )
+        }
+        switch act {
+        case .write(let path, let byteCount):
+            count(deed(Self.written), path: path.description, ["bytes": byteCount])
+        case .readAll: count(deed(Self.exported), path: Path.root.description, [:])
+        }
+    }
+
+    private static let written = "data written"
+    private static let exported = "data exported"
+
+    /// Notes that an administrator is answered with a value that leaves the server as a whole, or is large.
+    func noteExport(_ pending: PendingExchange, _ byteCount: Int) {
+        guard let database = pending.administered else { return }
+        let parameters = pending.parameters
+        let isEverything = pending.path.isRoot && !parameters.choosesChildren
+        guard parameters.isExport || isEverything || byteCount >= Self.exportByteCount else {
+            return
+        }
+        count(
+            deed(Self.exported, pending.exchange.head, token: parameters.token, database: database),
+            path: pending.path.description,
+            ["bytes": byteCount]
+        )
+    }
+
+    /// Bytes of an answer from which on it counts as an export, however it is asked for.
+    private static let exportByteCount = 1 << 20
+}

@@ -1,0 +1,162 @@
+import DatabaseCore
+import IdentityToolkit
+import JSONTree
+import RulesTools
+import SecurityRules
+import Transport
+
+/// Settings of a database, as the Firebase tools read and write them, and requests that are tried under its rules.
+extension AdminService {
+    /// The rules: read, replaced, or removed.
+    func askForRules(_ pending: PendingExchange) {
+        switch pending.method {
+        case .put: read(.rules(rulesChange(pending.parameters)), pending)
+        case .delete: submit(.putRules(nil, rulesChange(pending.parameters)), pending)
+        default: submit(.getRules, pending)
+        }
+    }
+
+    /// Stored rulesets: one more, the list of them, or one of them.
+    func askForRulesets(_ pending: PendingExchange) {
+        if pending.method == .post {
+            let id = server.nextKey().string
+            pending.subject = .newRuleset(id: id)
+            return read(.ruleset(id: id), pending)
+        }
+        if case .name(let id) = pending.request.location {
+            pending.subject = .settings(.ruleset(id: id))
+        } else {
+            pending.subject = .settings(.rulesets)
+        }
+        submit(.getSettings, pending)
+    }
+
+    /// A setting that is one value: read or replaced.
+    func askForSetting(_ setting: ValueSetting, _ pending: PendingExchange) {
+        if pending.method == .put {
+            return read(.setting(setting, author: rulesAuthor(of: pending.parameters)), pending)
+        }
+        pending.subject = .settings(.value(setting))
+        submit(.getSettings, pending)
+    }
+
+    /// Reads a request to be tried out; `Accept: text/plain` asks for an explanation in words and not for JSON.
+    func simulate(_ pending: PendingExchange) {
+        let accepted = AcceptedTypes(pending.exchange.head.headers("accept"))
+        read(.simulation(isAnsweredInWords: accepted.contains("text/plain")), pending)
+    }
+
+    nonisolated static func settingValue(_ body: [UInt8]) throws(BadRequest) -> Node {
+        do throws(JSONError) { return try Node(json: body) } catch {
+            throw BadRequest(error, in: body)
+        }
+    }
+}
+
+extension Request.Operation {
+    /// Reads the value that a setting gets.
+    init(setting: ValueSetting, _ body: [UInt8], author: String) throws(BadRequest) {
+        switch setting {
+        case .rulesetLabels:
+            self = .labelRulesets(try RulesetLabels(settingBody: body), author: author)
+        case .defaultWriteSizeLimit:
+            let node = try AdminService.settingValue(body)
+            let limit = node.string.flatMap(WriteSizeLimit.init(rawValue:))
+            // `tiny` would stand in the way of everyday writes; it is for single requests.
+            guard let limit, limit != .tiny else {
+                throw BadRequest(
+                    "'defaultWriteSizeLimit' must be 'small', 'medium', 'large' or 'unlimited'"
+                )
+            }
+            self = .putSetting(.defaultWriteSizeLimit(limit))
+        case .strictTriggerValidation:
+            let node = try AdminService.settingValue(body)
+            guard let isStrict = node.boolean else {
+                throw BadRequest("'strictTriggerValidation' must be true or false")
+            }
+            self = .putSetting(.strictTriggerValidation(isStrict))
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// What a settings address shows.
+    static func settings(_ settings: DatabaseSettings, _ view: SettingsView) -> HTTPResponse {
+        switch view {
+        case .rulesets:
+            let list = settings.rulesets.map { ruleset($0, hasText: false) }
+            return json(of: ["rulesets": .list(list)])
+        case .ruleset(let id):
+            guard let found = settings.ruleset(id) else {
+                return error(404, RequestRefusal.unknownRuleset.text)
+            }
+            return json(of: ruleset(found, hasText: true))
+        case .value(.rulesetLabels):
+            let labels = settings.labels
+            return json(of: [
+                "stable": labels.stable.map { .string($0) },
+                "canary": labels.canary.map { .string($0) },
+            ])
+        case .value(.defaultWriteSizeLimit):
+            return json(of: .string(settings.defaultWriteSizeLimit.rawValue))
+        case .value(.strictTriggerValidation):
+            return json(of: ["value": .boolean(settings.isStrictInTriggers)])
+        }
+    }
+
+    /// The result of a simulated request, always with status 200. A header repeats the decision for readers of the words.
+    static func simulated(_ answer: SimulationAnswer) -> HTTPResponse {
+        let type = answer.isText ? "text/plain; charset=utf-8" : "application/json; charset=utf-8"
+        let body = answer.isText ? answer.body + [0x0A] : answer.body
+        return HTTPResponse(status: 200, headers: headers(type: type), body: body)
+            .adding("Hearth-Verdict", answer.isAllowed ? "allowed" : "refused")
+    }
+
+    private static func ruleset(_ ruleset: StoredRuleset, hasText: Bool) -> JSONValue {
+        [
+            "id": .string(ruleset.id), "createdAt": .integer(ruleset.time.milliseconds),
+            "source": hasText ? .string(ruleset.text) : nil,
+        ]
+    }
+}
+
+extension RulesetLabels {
+    /// Reads `{"stable":id,"canary":id}`; either may be left out.
+    fileprivate init(settingBody body: [UInt8]) throws(BadRequest) {
+        let fault = BadRequest(
+            "'ruleset_labels' must be an object of 'stable' and 'canary', each the id of a ruleset"
+        )
+        let node = try AdminService.settingValue(body)
+        guard node.isMap || node.isAbsent else { throw fault }
+        var labels: [String: String] = [:]
+        var isKnown = true
+        node.visitChildren { key, value in
+            let name = Key(key).string
+            if name == "stable" || name == "canary", let id = value.string {
+                labels[name] = id
+            } else {
+                isKnown = false
+            }
+            return isKnown
+        }
+        guard isKnown else { throw fault }
+        self.init(stable: labels["stable"], canary: labels["canary"])
+    }
+}
+
+/// A setting of a database that is one value (`/.settings/NAME.json`).
+enum ValueSetting: Sendable {
+    /// Which stored rulesets serve which purpose.
+    case rulesetLabels
+    case defaultWriteSizeLimit
+    case strictTriggerValidation
+}
+
+/// What of the settings of a database is shown.
+enum SettingsView {
+    /// The list of stored rulesets.
+    case rulesets
+    /// One of them.
+    case ruleset(id: String)
+    case value(ValueSetting)
+}

@@ -1,0 +1,186 @@
+import DatabaseCore
+import IdentityToolkit
+import JSONTree
+import Logging
+import RulesTools
+import SecurityRules
+import Transport
+
+/// What a request for inspected decisions asks, beside what all requests do.
+struct InspectionRequest {
+    let subject: InspectionSubject
+    /// Whether it forgets what it asks for.
+    let forgets: Bool
+    let database: DatabaseID
+    let filter: RequestFilter
+    /// Whether the client takes plain text, and no page.
+    let wantsText: Bool
+}
+
+/// The newest decisions, the coverage, and the level of both: `/.inspect/...`, for admins.
+///
+/// Decisions come as effects of the engine; they are kept as they are, and a worker writes them out for a request.
+@LoopActor
+final class InspectionService: Service {
+    let server: Server
+    private var decisions = DecisionRings()
+    private var refusalLog = RefusalLog()
+    /// For refusals by a hard limit of rules, so that other refusals do not hide them.
+    private var limitLog = RefusalLog()
+
+    init(_ server: Server) {
+        self.server = server
+    }
+
+    /// Keeps a decision, and logs a refusal.
+    func keep(_ record: DecisionRecord, of database: DatabaseID) {
+        decisions.add(record, of: database)
+        // What met a limit has a line of its own.
+        if record.decision.isAllowed || record.decision.overLimit != nil { return }
+        if !refusalLog.admits(at: Clock.now().milliseconds) { return }
+        log.info(
+            "refused \(record.operation.rawValue)",
+            metadata: RefusalLog.metadata(record, of: database)
+        )
+    }
+
+    /// Logs a refusal by a hard limit of rules, which only the author of the rules can avoid.
+    func logOverLimit(_ record: DecisionRecord, of database: DatabaseID) {
+        if !limitLog.admits(at: Clock.now().milliseconds) { return }
+        log.warning(
+            "rules met a limit; refused \(record.operation.rawValue)",
+            metadata: RefusalLog.metadata(record, of: database)
+        )
+    }
+
+    /// Says how many refusals got no line of their own.
+    func logSuppressedRefusals() {
+        let count = refusalLog.takeSuppressed()
+        if count > 0 {
+            log.info("more requests were refused", metadata: ["count": "\(count)"])
+        }
+        let limitCount = limitLog.takeSuppressed()
+        if limitCount > 0 {
+            log.warning("rules met a limit more often", metadata: ["count": "\(limitCount)"])
+        }
+    }
+
+    /// Asks the engine whether the caller may. A browser that asks for requests is led to the console's page of them.
+    func inspect(_ subject: InspectionSubject, _ pending: PendingExchange) throws(BadRequest) {
+        if subject == .requests(.page), pending.method == .get,
+            server.requests.leadsToConsole(pending.exchange)
+        {
+            return finish(pending, .console("requests", pending.exchange.head.query))
+        }
+        let head = pending.exchange.head
+        let forgets = pending.method == .delete
+        let accepted = AcceptedTypes(head.headers("accept"))
+        let request = InspectionRequest(
+            subject: subject,
+            forgets: forgets,
+            database: pending.database,
+            filter: try RequestFilter(head.query),
+            wantsText: accepted.contains("text/plain") && !accepted.contains("text/html")
+        )
+        pending.subject = .inspection(request)
+        switch subject {
+        case .coverage: submit(.coverage(resets: forgets), pending)
+        case .shadow: submit(.shadow(resets: forgets), pending)
+        case .level where pending.method == .put: server.admin.read(.inspectionLevel, pending)
+        case .requests, .level: submit(.inspect, pending)
+        }
+    }
+
+    /// Answers an administrator with what the engine has found.
+    func answerInspection(
+        _ pending: PendingExchange,
+        _ request: InspectionRequest,
+        _ response: Response
+    ) {
+        if request.subject == .level {
+            return finish(pending, .json(of: .string(engine.inspection.rawValue)))
+        }
+        if request.forgets {
+            if case .requests = request.subject { decisions.removeAll(of: request.database) }
+            return finish(pending, .statusOK)
+        }
+        switch response {
+        case .coverage(let coverage): answerCoverage(pending, request, coverage)
+        case .shadow(let report): write(pending) { .json(of: report.json) }
+        default: answerRequests(pending, request)
+        }
+    }
+
+    private func answerRequests(_ pending: PendingExchange, _ request: InspectionRequest) {
+        let ring = decisions[request.database]
+        let list = DecisionList(
+            database: request.database,
+            level: engine.inspection,
+            filter: request.filter,
+            records: ring.records(request.filter)
+        )
+        write(pending) {
+            request.subject.form == .json ? .json(list.json()) : .plain(list.text())
+        }
+    }
+
+    private func answerCoverage(
+        _ pending: PendingExchange,
+        _ request: InspectionRequest,
+        _ coverage: Coverage
+    ) {
+        let hint =
+            engine.inspection == .all
+            ? nil : "nothing is counted now: --inspect all, or PUT \"all\" to /.inspect/level.json"
+        let name = request.database.name
+        write(pending) {
+            switch (request.subject.form, request.wantsText) {
+            case (.json, _): .json(coverage.json())
+            case (.page, true):
+                .plain(Array((coverage.listing() + (hint.map { $0 + "\n" } ?? "")).utf8))
+            case (.page, false):
+                .page(coverage.page(title: name + (hint.map { " (\($0))" } ?? "")))
+            }
+        }
+    }
+
+    /// Has a worker write an answer.
+    private func write(_ pending: PendingExchange, _ body: @escaping @Sendable () -> HTTPResponse) {
+        let isTaken = workers.values.perform(body) { [self] in finish(pending, $0) }
+        if !isTaken { finish(pending, .error(503, "Too much is being read.")) }
+    }
+}
+
+extension HTTPResponse {
+    static var statusOK: HTTPResponse { json(of: ["status": "ok"]) }
+
+    static func plain(_ body: [UInt8]) -> HTTPResponse {
+        let headers = headers(type: "text/plain; charset=utf-8")
+        return HTTPResponse(status: 200, headers: headers, body: body)
+    }
+
+    /// A page that may do nothing but be looked at; it can hold what is for administrators alone.
+    static func page(_ body: [UInt8]) -> HTTPResponse {
+        let policy =
+            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
+            + "base-uri 'none'; frame-ancestors 'none'"
+        let own = [
+            ("Content-Security-Policy", policy), ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+        ]
+        let headers = headers(type: "text/html; charset=utf-8", cache: "no-store")
+        return HTTPResponse(status: 200, headers: headers + own, body: body)
+    }
+
+    /// A refusal by the rules; in development with the reason, in a header.
+    static func denied(_ explanation: String?) -> HTTPResponse {
+        let response = error(401, "Permission denied")
+        guard let explanation else { return response }
+        let limit = ExplanationLine.headerByteCount
+        let line = ExplanationLine.text(explanation, limit: limit, isASCII: true)
+        return response.adding(debugHeader, line)
+    }
+
+    /// The header that explains a refusal. Source: Firebase Realtime Database, tokens with `debug`.
+    static let debugHeader = "X-Firebase-Auth-Debug"
+}

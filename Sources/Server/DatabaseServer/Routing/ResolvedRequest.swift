@@ -1,0 +1,126 @@
+import DatabaseCore
+import JSONTree
+import Transport
+
+/// What the head of a request asks for. Made once, when the head has come; every later step reads it here.
+///
+/// Its exchange, or the WebSocket until its session begins, holds it as `userData`.
+@LoopActor
+final class ResolvedRequest {
+    let head: RequestHead
+    /// The row of the table that the address is of.
+    let route: Route
+    /// What the address says beside that.
+    let location: Route.Location
+    /// The name of the method that is meant: a POST that asks the engine may name another one, for clients that can send
+    /// no other.
+    let methodName: String
+    /// The method of that name; nil for one that no row lists.
+    let method: Route.Method?
+    /// Its `Host`; nil for one that cannot be read.
+    let authority: Authority?
+    /// Whether the request may come from where it says that it does.
+    let origin: OriginGuard.Outcome
+    /// The database that it means; looked at only where one matters.
+    private(set) lazy var database: Result<DatabaseID, BadRequest> = Result {
+        () throws(BadRequest) in
+        try requests.selectDatabase(of: self)
+    }
+    /// What its query and its `Authorization` header say; the credential among it is not verified.
+    private(set) lazy var parameters: Result<RESTParameters, BadRequest> = Result {
+        () throws(BadRequest) in
+        try RESTParameters(head, methodName)
+    }
+
+    /// Whether its sender has proved to be an administrator before its body was read.
+    var isAdmitted = false
+    /// What the exchange serves beyond one answer.
+    var use = Use.single
+
+    private let requests: RequestService
+
+    /// What an exchange serves.
+    enum Use {
+        case single
+        case stream(StreamConnection)
+        case profile(ProfileStream)
+        case poll(PollSession)
+    }
+
+    init(_ head: RequestHead, _ requests: RequestService) {
+        self.head = head
+        self.requests = requests
+        let match = requests.route(of: head)
+        route = match.route
+        location = match.location
+        methodName =
+            if case .ask = match.route.action { Self.meantMethod(head) } else { head.method }
+        method = Route.Method(rawValue: methodName)
+        let authority = Authority(head.host)
+        self.authority = authority
+        origin = requests.checkOrigin(head, authority)
+    }
+
+    /// What the server made of the head of an exchange.
+    static func of(_ exchange: HTTPExchange) -> ResolvedRequest {
+        guard let request = exchange.userData as? ResolvedRequest else {
+            preconditionFailure("a request is resolved when its head has come")
+        }
+        return request
+    }
+
+    /// What stands in the address where the pattern of its row has a name; empty without one.
+    var name: String {
+        if case .name(let name) = location { name } else { "" }
+    }
+
+    private static func meantMethod(_ head: RequestHead) -> String {
+        let name = "x-http-method-override"
+        guard head.method == "POST", let meant = head.header(name) ?? head.queryValue(name) else {
+            return head.method
+        }
+        let method = meant.uppercased()
+        // A POST has an answer with a body, and is no preflight.
+        return method == "HEAD" || method == "OPTIONS" ? meant : method
+    }
+}
+
+extension RequestService {
+    /// The row of an address. The emulator's are there in development alone.
+    fileprivate func route(of head: RequestHead) -> (route: Route, location: Route.Location) {
+        let match = RouteTable.shared.match(head.pathSegments)
+        if match.route.service == .emulator, configuration.mode != .development {
+            return (RouteTable.unknown, .none)
+        }
+        return match
+    }
+
+    /// Asks the guard whether a request may come from where it says that it does.
+    fileprivate func checkOrigin(
+        _ head: RequestHead,
+        _ authority: Authority?
+    ) -> OriginGuard.Outcome {
+        let originGuard = server.originGuard
+        guard originGuard.bindIsLoopback else { return .accept }
+        let namesPage = OriginGuard.pageHeaders.contains { head.hasHeader($0) }
+        if !namesPage, let authority, originGuard.isOurs(authority.host) { return .accept }
+        var request = OriginGuard.Request(head)
+        request.hasLivePollCredentials = server.sockets.hasPoll(of: head)
+        return originGuard.check(request)
+    }
+
+    /// The database that a request means.
+    fileprivate func selectDatabase(of request: ResolvedRequest) throws(BadRequest) -> DatabaseID {
+        let ns = request.head.queryValue("ns")
+        do throws(DatabaseNameError) {
+            let name = try configuration.selection.database(ns: ns, at: request.authority)
+            let database = DatabaseID(name.text)
+            if configuration.mode == .development {
+                logIfNew(database, namedBy: ns.map { "ns=\($0)" } ?? "Host: \(request.head.host)")
+            }
+            return database
+        } catch {
+            throw BadRequest("The database name \(error).")
+        }
+    }
+}

@@ -1,0 +1,277 @@
+import DatabaseCore
+import Glibc
+import Logging
+import SecurityRules
+import StateRecovery
+import Tokens
+import Transport
+import WriteAheadLog
+
+/// The exit code of a server that stops since its log failed: the system's EX_IOERR.
+let failedLogExitCode: Int32 = 74
+
+/// Runs a server until a signal stops it; owns the calling thread, the process's main one.
+///
+/// Returns the exit code: 0 after a clean stop, 1 when it could not start. A server whose log fails ends the process
+/// with `failedLogExitCode`.
+package func serve(_ configuration: Configuration) -> Int32 {
+    let log = StandardErrorLog.logger(configuration)
+    do {
+        var server: Server?
+        try EventLoop.shared.run { server = try ServerStart(configuration, log).begin() }
+        log.notice("stopped")
+        return LoopActor.assume { server?.exitCode ?? 0 }
+    } catch {
+        for line in "\(error)".split(separator: "\n") { log.critical("\(line)") }
+        return 1
+    }
+}
+
+/// The steps from a configuration to a server that takes connections.
+@LoopActor
+private struct ServerStart {
+    private let configuration: Configuration
+    private let log: Logger
+    private let folder: DataFolder?
+    private let engine: DatabaseEngine
+    private let writer: LogWriter?
+    /// How the log uses its disk; nil when nothing is kept on one.
+    private let logOptions: LogOptions?
+    private let workers = Workers()
+    private let checkpointer: Checkpointer?
+    private let credentials: CredentialService
+    private let accounts: AccountStore
+    private let imports: [ReadImport]
+    private let notifySocket = NotifySocket.fromEnvironment()
+
+    /// Steps of a recovery between two words that it goes on.
+    private static let stepsPerWord = 1_024
+
+    /// Everything that can fail before a socket is open: folder, secrets, rules, recovery.
+    init(_ configuration: Configuration, _ log: Logger) throws {
+        self.configuration = configuration
+        self.log = log
+        for warning in configuration.warnings { log.warning("\(warning)") }
+        if configuration.mode == .production {
+            for warning in ConfigurationCheck.warningsOfFiles(configuration) {
+                log.warning("\(warning)")
+            }
+        }
+        var policy = try EnginePolicy(configuration, log)
+        imports = try ReadImport.all(configuration)
+        switch configuration.storage {
+        case .memory:
+            folder = nil
+            checkpointer = nil
+            engine = DatabaseEngine(policy)
+            writer = nil
+            logOptions = nil
+            log.warning("nothing is kept on disk (--memory): all data ends with this process")
+        case .folder(let path):
+            let storage = FileLogStorage(path: path)
+            let options = try storage.options(
+                syncPolicy: configuration.durability == .always ? .always : .onRequest
+            )
+            logOptions = options
+            policy.fit(options)
+            let folder = try DataFolder.open(storage, options: options)
+            self.folder = folder
+            var stepCount = 0
+            let state = try folder.recoverState(policy) { [notifySocket] in
+                stepCount += 1
+                guard stepCount % ServerStart.stepsPerWord == 0 else { return }
+                notifySocket?.goesOn("Reading the log")
+            }
+            for line in state.report.lines { log.notice("\(line)") }
+            for damage in state.report.damagedCheckpoints {
+                log.critical("\(damage.summary); the state comes from before it and the log")
+            }
+            engine = state.engine
+            writer = state.writer
+            checkpointer = Checkpointer(folder)
+        }
+        accounts = AccountStore(
+            configuration,
+            try AccountKeys.open(configuration),
+            try MessageService(configuration, log)
+        )
+        let secret = try AdminSecret.configured(configuration)
+        credentials = CredentialService(
+            check: CredentialCheck(adminSecret: secret, mode: configuration.mode),
+            own: accounts.keys.issuer(configuration.accounts.policy),
+            outside: try OutsideTokens(configuration.tokens, configuration.mode),
+        )
+    }
+
+    /// Opens the port and begins to serve.
+    func begin() throws -> Server {
+        TransportLog.setSink { [log] isError, line in
+            log.log(level: isError ? .error : .warning, "\(line)")
+        }
+        let box = ServerBox()
+        let commits = CommitWriter(writer, ServerStart.reports(to: box, log))
+        let server = Server(
+            engine: engine,
+            configuration: configuration,
+            commits: commits,
+            checkpointer: checkpointer,
+            logOptions: logOptions,
+            workers: workers,
+            credentials: credentials,
+            accounts: accounts,
+            log: log,
+        )
+        box.server = server
+        let listener = try Listener(transport(), application: server)
+        server.listener = listener
+        server.notifySocket = notifySocket
+        if let port = configuration.emulator.hubPort {
+            var transport = listener.configuration
+            transport.port = port
+            transport.tls = nil
+            try server.emulator.listen(transport)
+        }
+        if let port = configuration.accounts.port {
+            var transport = listener.configuration
+            transport.port = port
+            server.accountsListener = try Listener(transport, application: server.accountsPort)
+        }
+        server.whenDrained = { [accounts, checkpointer, workers, folder] in
+            accounts.messages.stop()
+            commits.stop()
+            checkpointer?.stop()
+            workers.stop()
+            folder?.close()
+        }
+        server.began(port: listener.port, imports)
+        return server
+    }
+
+    /// How sockets are served; no more of them than the system has descriptors for.
+    private func transport() -> TransportConfiguration {
+        var transport = TransportConfiguration(configuration)
+        let room = Descriptors.raiseLimit()
+        if room < transport.limits.connectionCount {
+            log.notice(
+                "the system's limit on open files leaves room for fewer connections",
+                metadata: ["connections": "\(room)"]
+            )
+            transport.limits.connectionCount = room
+        }
+        return transport
+    }
+
+    /// What the log thread reports, taken to the loop.
+    private static func reports(to box: ServerBox, _ log: Logger) -> CommitWriter.Reports {
+        CommitWriter.Reports(
+            flushed: { commits in
+                EventLoop.shared.enqueue { box.server?.flushed(commits) }
+            },
+            space: { state in
+                EventLoop.shared.enqueue { box.server?.durability.spaceChanged(state) }
+            },
+            failed: { error in
+                // Memory and disk may disagree from here on: nothing more may leave this process.
+                log.critical("the log failed, so the server stops: \(error)")
+                _exit(failedLogExitCode)
+            },
+        )
+    }
+
+    /// Holds the server for reports that may come before it is made.
+    @LoopActor
+    private final class ServerBox {
+        var server: Server?
+    }
+}
+
+extension AdminSecret {
+    /// The configured secret, or the one of the data folder, made there when first needed.
+    fileprivate static func configured(_ configuration: Configuration) throws -> AdminSecret? {
+        if let path = configuration.adminSecretFile { return try load(path) }
+        switch configuration.storage {
+        case .memory: return nil
+        case .folder(let path): return try inFolder(path)
+        }
+    }
+}
+
+extension EnginePolicy {
+    /// On a small disk, takes no commit that is larger than the room which the log keeps free, and no more removals
+    /// while the disk is low than a quarter of the segment whose room is taken.
+    fileprivate mutating func fit(_ options: LogOptions) {
+        if options.reserveByteCount < LogOptions().reserveByteCount {
+            let room = Int(clamping: options.reserveByteCount)
+            bounds.commitByteCount = min(bounds.commitByteCount, room)
+        }
+        removalByteCount = min(removalByteCount, options.segmentByteCount / 4)
+    }
+
+    /// What the configuration means to the engine; reads the rules files.
+    fileprivate init(_ configuration: Configuration, _ log: Logger) throws {
+        let isDevelopment = configuration.mode == .development
+        let rules: Ruleset
+        if let path = configuration.rulesFile {
+            rules = try RulesFile.load(path)
+            log.notice("rules from a file", metadata: ["file": "\(path)"])
+        } else {
+            rules = isDevelopment ? .open : .closed
+            log.log(
+                level: isDevelopment ? .warning : .notice,
+                isDevelopment
+                    ? "databases without rules are OPEN to everybody who can reach this server"
+                    : "databases without rules deny everything but the admin"
+            )
+        }
+        var rulesByDatabase: [DatabaseID: Ruleset] = [:]
+        for database in configuration.databases {
+            guard let path = database.rulesFile else { continue }
+            rulesByDatabase[DatabaseID(database.name.text)] = try RulesFile.load(path)
+        }
+        for sample in configuration.sampleDatabases {
+            rulesByDatabase[DatabaseID(sample.rawValue)] = try sample.rules()
+        }
+        self.init(
+            databases: configuration.databases.map { DatabaseID($0.name.text) },
+            reserved: [.accounts],
+            createsDatabases: isDevelopment,
+            defaultRules: rules,
+            rulesByDatabase: rulesByDatabase,
+            rechecksOnData: configuration.listenRecheck == .data,
+            inspection: configuration.inspection,
+            explainsRefusals: isDevelopment,
+        )
+    }
+}
+
+extension TransportConfiguration {
+    fileprivate init(_ configuration: Configuration) {
+        self.init()
+        host = configuration.host
+        port = configuration.port
+        tls = configuration.tls
+        demandsTLS = configuration.mode == .production
+        // The default is as many as the loop has room for.
+        limits.connectionCount = min(limits.connectionCount, configuration.limits.connectionCount)
+        limits.peer.connectionCount = configuration.limits.addressConnectionCount
+        limits.peer.connectionsPerSecond = configuration.limits.connectionRate
+        let proxies = configuration.trustedProxies
+        if !proxies.isEmpty {
+            speaksForOthers = { address in proxies.contains { $0.contains(address) } }
+        }
+        limits.bodyByteCount = configuration.limits.bodyByteCount
+        limits.messageByteCount = configuration.limits.messageByteCount
+        // Room for four messages of the greatest size of one client, and for eight such clients.
+        limits.inboundShareByteCount = max(
+            limits.inboundShareByteCount,
+            4 * limits.messageByteCount
+        )
+        limits.inboundByteCount = 8 * limits.inboundShareByteCount
+        limits.queueByteCount = configuration.limits.queueByteCount
+        timeouts.head = configuration.limits.headerTimeout
+        timeouts.progress = configuration.limits.bodyTimeout
+        timeouts.idle = configuration.limits.idleTimeout
+        timeouts.ping = configuration.limits.pingInterval
+        timeouts.hangup = configuration.limits.pingInterval * 2
+    }
+}

@@ -1,0 +1,155 @@
+import DatabaseCore
+import StateRecovery
+import WriteAheadLog
+
+/// The log thread: makes commits durable in batches and says so.
+///
+/// Whatever arrived while the last sync ran is the next batch. Without a data folder (`--memory`)
+/// there is no thread, and a commit counts as durable at once.
+final class CommitWriter: Sendable {
+    /// What the thread tells; called on it.
+    struct Reports: Sendable {
+        /// All commits up to these are durable, as far as the durability setting promises.
+        let flushed: @Sendable ([(database: DatabaseID, through: CommitNumber)]) -> Void
+        let space: @Sendable (SpaceState) -> Void
+        /// The log has failed; nothing more can be made durable.
+        let failed: @Sendable (LogError) -> Void
+    }
+
+    private enum Message: Sendable {
+        case commit(CommitRecord)
+        case sync
+        case maintain
+        /// Everything posted before is in the log up to this position.
+        case barrier(@Sendable (LogPosition, [LogHead]) -> Void)
+    }
+
+    /// Commits that may wait for the disk; far more than one sync ever leaves behind.
+    static let commitLimit = 200_000
+
+    private let mailbox: Mailbox<Message>
+    private let thread: WorkThread?
+    private let reports: Reports
+
+    /// Starts the thread, to which `log` is handed over: the caller must forget it. Without one, nothing is kept.
+    init(_ log: LogWriter?, _ reports: Reports) {
+        // Messages that are no commits come few at a time.
+        let mailbox = Mailbox<Message>(limit: CommitWriter.commitLimit + 1_000)
+        self.mailbox = mailbox
+        self.reports = reports
+        guard let log else {
+            thread = nil
+            return
+        }
+        let handover = Handover(log: log)
+        thread = WorkThread {
+            CommitWriter.run(handover.log, mailbox, reports)
+        }
+    }
+
+    /// Carries the log to the thread that owns it from then on.
+    private struct Handover: @unchecked Sendable {
+        // The caller gives the log up, and only the new thread reads it: one owner at a time.
+        let log: LogWriter
+    }
+
+    /// Commits that wait to be written.
+    var waitingCount: Int { mailbox.count }
+
+    /// Hands a commit over; it is looked at after `announce` at the latest.
+    func append(_ commit: CommitRecord) {
+        if thread == nil {
+            reports.flushed([(commit.database, commit.number)])
+            return
+        }
+        // The engine refuses writes long before, at half the limit.
+        let isTaken = mailbox.post(.commit(commit), wakes: false)
+        precondition(isTaken, "the log thread takes every commit that the engine made")
+    }
+
+    /// Lets the log thread begin with what was appended: once a tick, so that all commits of the
+    /// tick are one batch, one sync and one report.
+    func announce() { mailbox.announce() }
+
+    /// Makes what has only been written durable.
+    func sync() { post(.sync) }
+
+    /// Prepares the next segment and looks at the room on the disk.
+    func maintain() { post(.maintain) }
+
+    /// Calls `body` on the log thread once all earlier commits are in the log.
+    func barrier(_ body: @escaping @Sendable (LogPosition, [LogHead]) -> Void) {
+        if thread == nil {
+            body(.start, [])
+        } else {
+            post(.barrier(body))
+        }
+    }
+
+    private func post(_ message: Message) {
+        // One for which there is no room comes again with the next second.
+        if thread != nil { _ = mailbox.post(message) }
+    }
+
+    /// Writes what waits, seals the log, and ends the thread.
+    func stop() {
+        mailbox.close()
+        thread?.join()
+    }
+
+    // MARK: - On the log thread
+
+    private static func run(_ log: LogWriter, _ mailbox: Mailbox<Message>, _ reports: Reports) {
+        var messages: [Message] = []
+        var reportedSpace: SpaceState?
+        do throws(LogError) {
+            while mailbox.takeAll(&messages) {
+                let isMaintenanceDue = try handle(messages, log, reports)
+                // A batch that waits already says what is durable before it.
+                if mailbox.count == 0 { try log.seal() }
+                if isMaintenanceDue || !log.hasSpare { try log.maintain() }
+                // Only what is new: each report wakes the loop.
+                if log.spaceState != reportedSpace {
+                    reportedSpace = log.spaceState
+                    reports.space(log.spaceState)
+                }
+            }
+            try log.close()
+        } catch {
+            reports.failed(error)
+        }
+    }
+
+    /// Returns whether it is time to look at the room on the disk.
+    private static func handle(
+        _ messages: [Message],
+        _ log: LogWriter,
+        _ reports: Reports
+    ) throws(LogError) -> Bool {
+        var batch = CommitBatch()
+        var isMaintenanceDue = false
+        for message in messages {
+            switch message {
+            case .commit(let commit): try batch.append(commit)
+            case .sync:
+                try flush(&batch, log, reports)
+                try log.sync()
+            case .maintain: isMaintenanceDue = true
+            case .barrier(let body):
+                try flush(&batch, log, reports)
+                body(log.position, log.logHeads)
+            }
+        }
+        try flush(&batch, log, reports)
+        return isMaintenanceDue
+    }
+
+    private static func flush(
+        _ batch: inout CommitBatch,
+        _ log: LogWriter,
+        _ reports: Reports
+    ) throws(LogError) {
+        let newest = try log.appendBatch(&batch)
+        if !newest.isEmpty { reports.flushed(newest) }
+    }
+}

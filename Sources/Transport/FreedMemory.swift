@@ -1,7 +1,0 @@
-import CTransport
-
-/// What the process holds of memory that it has freed.
-package enum FreedMemory {
-    /// Gives it back to the system. From any thread but the loop's: 100 MiB take some 10 ms.
-    package static func giveBack() { hearth_return_memory() }
-}

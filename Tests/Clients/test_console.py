@@ -1,0 +1,421 @@
+"""The console as a person uses it, in Chromium: each window fails on any error, policy violation or outside request."""
+
+import http.client
+import json
+import re
+
+import pytest
+
+from hearth_server import ROOT, Hearth
+from sample_pages import Window, contrast_faults
+
+OWNER = {"Authorization": "Bearer owner"}
+PAGES = ROOT / "Sources" / "Server" / "CPages" / "Pages" / "console"
+LEVEL = "document.querySelector('.row[aria-selected=true]')"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Hearth() as server:
+        yield server
+
+
+class Console(Window):
+    """A window at a page of the console."""
+
+    def __init__(self, browser, server, path="", **options):
+        super().__init__(browser, f"http://localhost:{server.port}/.console/{path}", **options)
+
+    def row(self, key):
+        """The row of a key, as an expression."""
+        return (
+            "[...document.querySelectorAll('.row')].find((row) => "
+            f"row.querySelector('.name')?.textContent === {json.dumps(key)})"
+        )
+
+    def shows(self, key, text=""):
+        """Waits until a row has a text."""
+        self.wait(f"{self.row(key)}?.innerText.includes({json.dumps(text)})")
+
+    def opens(self, key):
+        self.wait(f"{self.row(key)}?.querySelector('.twisty')?.click() ?? {self.row(key)}")
+
+    def chooses(self, key):
+        self.wait(f"({self.row(key)}.querySelector('.value').click(), {self.row(key)}.ariaSelected === 'true')")
+
+    def edits(self, key, text, kind=None):
+        """Edits a leaf in its place."""
+        self.wait(
+            f"({self.row(key)}.dispatchEvent(new MouseEvent('dblclick', {{ bubbles: true }})), "
+            f"{self.row(key)}.querySelector('.editor'))"
+        )
+        if kind:
+            self.value(f"{self.row(key)}.querySelector('select').value = {json.dumps(kind)}")
+        self.write(".editor", text)
+        self.key("Enter")
+
+    def answers(self, button, **fields):
+        """Fills the dialog and presses its button."""
+        self.wait("document.getElementById('dialog').open")
+        for name, text in fields.items():
+            self.value(f"document.getElementById('ask-{name}').value = {json.dumps(text)}")
+        self.press("#dialog button", button)
+
+
+@pytest.fixture
+def console(browser, server):
+    windows = []
+
+    def open_console(path="", **options):
+        window = Console(browser, server, path, **options)
+        windows.append(window)
+        return window
+
+    yield open_console
+    for each in windows:
+        each.check()
+        each.close()
+
+
+def put(server, path, value, ns="default"):
+    answer = server.put(f"/{path}.json?ns={ns}", value, headers=OWNER)
+    assert answer.status == 200, answer.text
+
+
+def read(server, path, ns="default"):
+    return server.get(f"/{path}.json?ns={ns}&format=export", headers=OWNER).json
+
+
+# The door
+
+
+def led_to(server, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, answer.headers["Location"]
+
+
+def test_browsers_are_led_to_it_and_tools_are_not(server):
+    browsers = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    assert led_to(server, "/", Accept=browsers) == (302, "/.console/")
+    hostile = "/.inspect/requests?ns=demo&refused=true&auth=owner&path=/a%20b%26%3Cx%3E%22"
+    kept = "/.console/requests?ns=demo&refused=true&path=%2Fa%20b%26%3Cx%3E%22"
+    assert led_to(server, hostile, Accept=browsers, **OWNER) == (302, kept)
+    for accept in ("*/*", "application/json", ""):
+        assert server.get("/", headers={"Accept": accept}).json["port"] == server.port
+
+
+def test_its_files_are_kept_for_long_under_names_of_their_own(server):
+    page = server.get("/.console/data/any/where?ns=x")
+    assert page.headers["Cache-Control"] == "no-cache" and "unsafe" not in page.headers["Content-Security-Policy"]
+    files = set(re.findall(r"/\.console/-/[0-9a-f]{16}/[\w.]+", page.text))
+    assert len(files) == 2
+    folder = files.pop().rpartition("/")[0]
+    total = len(page.body)
+    for file in sorted(PAGES.glob("*.*s")):
+        answer = server.get(f"{folder}/{file.name}")
+        assert answer.body == file.read_bytes(), file
+        assert answer.headers["Cache-Control"] == "max-age=31536000, immutable"
+        total += len(answer.body)
+    assert total <= 400_000
+    assert server.get("/.console/-/0123456789abcdef/console.js").status == 404
+    assert server.get(f"{folder}/nothing.js").status == 404
+
+
+def test_no_file_makes_markup_of_text():
+    for file in PAGES.glob("*.js"):
+        forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser"
+        assert not re.search(forbidden, file.read_text()), file
+
+
+def test_production_has_none(tmp_path):
+    with Hearth(dev=False, data=tmp_path / "data") as server:
+        assert server.get("/.console/").status == 404
+        assert server.get("/", headers={"Accept": "text/html"}).status == 200
+
+
+# Data
+
+
+def test_what_others_write_appears_and_goes(console, server):
+    put(server, "live", {"a": 1})
+    page = console("data/live?ns=default")
+    page.shows("a", "1")
+    put(server, "live/b", "two")
+    page.shows("b", '"two"')
+    page.wait(f"{page.row('b')}.classList.contains('added')")
+    put(server, "live/a", 5)
+    page.shows("a", "5")
+    page.wait("document.querySelector('.count').textContent === '2 children'")
+    assert server.request("DELETE", "/live/b.json?ns=default", headers=OWNER).status == 200
+    page.wait(f"!{page.row('b')}")
+    server.request("DELETE", "/live.json?ns=default", headers=OWNER)
+    page.wait_text(".teach", "Nothing is at /live")
+    put(server, "live/again", True)
+    page.shows("again", "true")
+
+
+def test_an_edit_keeps_the_type_and_can_be_taken_back(console, server):
+    put(server, "edit", {"text": "12", "number": 12, "flag": True, "first": {".value": "x", ".priority": 3}})
+    page = console("data/edit?ns=default")
+    for key, typed, value in [("text", "13", "13"), ("number", "13", 13), ("flag", "false", False)]:
+        page.edits(key, typed)
+        page.wait(f"!document.querySelector('.editor') && {page.row(key)}.innerText.includes({typed!r})")
+        assert read(server, f"edit/{key}") == value
+    page.edits("first", "y")
+    page.shows("first", '"y"')
+    assert read(server, "edit/first") == {".value": "y", ".priority": 3}
+    # What is no number is said, and nothing is written.
+    page.edits("number", "many")
+    page.wait_text(".edit .problem", "A number looks like")
+    page.key("Escape")
+    page.wait("!document.querySelector('.editor')")
+    assert read(server, "edit/number") == 13
+    page.edits("number", '{"a": [1, 2]}', "JSON")
+    page.shows("number", "a: {2}")
+    assert read(server, "edit/number") == {"a": {"0": 1, "1": 2}}
+    page.wait("document.querySelectorAll('#notices button').length")
+    page.value("[...document.querySelectorAll('#notices button')].at(-1).click()")
+    page.shows("number", "13")
+    assert read(server, "edit/number") == 13
+
+
+def test_nothing_is_taken_back_over_what_another_client_wrote(console, server):
+    put(server, "both", {"a": "mine"})
+    page = console("data/both?ns=default")
+    page.edits("a", "changed")
+    page.wait("document.querySelectorAll('#notices button').length === 1")
+    put(server, "both/a", "theirs")
+    page.value("document.querySelector('#notices button').click()")
+    page.wait_notice("another client has written to /both/a meanwhile", "alerts")
+    assert read(server, "both/a") == "theirs"
+
+
+def test_add_rename_copy_and_delete(console, server):
+    put(server, "nodes", {"a": {"deep": [1, 2, 3]}})
+    page = console("data/nodes?ns=default")
+    page.shows("a")
+    page.press(".bar button", "Add")
+    page.answers("Add", key="new/key", value="x")
+    page.wait_text("#dialog .problem", "A key cannot hold /.")
+    page.answers("Add", key="new key", value="5", type="number")
+    page.shows("new key", "5")
+    page.chooses("a")
+    page.press(".bar button", "More")
+    page.press(".menu button", "Rename")
+    page.answers("Rename", key="b")
+    page.shows("b", "deep")
+    page.chooses("b")
+    page.press(".bar button", "More")
+    page.press(".menu button", "Copy to")
+    page.answers("Copy", path="/nodes/c")
+    page.shows("c", "deep")
+    page.chooses("c")
+    page.press(".row[aria-selected=true] button", "Delete c")
+    page.wait_text("#dialog", "1 child will go.")
+    page.press("#dialog button", "Delete")
+    page.wait(f"!{page.row('c')}")
+    deep = {"deep": {"0": 1, "1": 2, "2": 3}}
+    assert read(server, "nodes") == {"b": deep, "new key": 5}
+    page.value("[...document.querySelectorAll('#notices button')].at(-1).click()")
+    page.shows("c", "deep")
+    assert read(server, "nodes/c") == deep
+
+
+def test_a_hundred_thousand_children_are_scrolled_through(console, server):
+    put(server, "many", {f"k{number:06}": number for number in range(100_000)})
+    page = console("data/many?ns=default")
+    page.shows("k000000", "0")
+    tree = "document.querySelector('.tree')"
+    assert page.value(f"{tree}.ariaRowCount ?? {tree}.getAttribute('aria-rowcount')") == "100001"
+    for index in (50_000, 99_990, 25_000, 0):
+        page.value(f"void ({tree}.scrollTop = {index * 26})")
+        page.shows(f"k{index:06}", str(index))
+        # Only what is in sight is there.
+        assert page.value("document.querySelectorAll('.row').length") < 100
+    page.value(f"{tree}.focus()")
+    page.key("End")
+    page.wait(f"{LEVEL}?.querySelector('.name').textContent === 'k099999'")
+
+
+def test_a_filter_selects_and_orders_and_names_the_index_it_lacks(console, server):
+    people = {f"p{number:02}": {"age": number, "name": f"Person {number}"} for number in range(60)}
+    put(server, "people", people)
+    page = console("data/people?ns=default")
+    page.shows("p00", "age: 0")
+    page.press(".bar button", "Filter")
+    page.value("(() => { const order = document.querySelector('[name=order]'); order.value = 'child'; order.dispatchEvent(new Event('change')); })()")
+    for name, text in (("by", "age"), ("from", "18"), ("to", "21")):
+        page.write(f".filter [name={name}]", text)
+    page.press(".filter button", "Apply")
+    names = "[...document.querySelectorAll('.row .name')].slice(1).map((name) => name.textContent).join()"
+    page.wait(f"{names} === 'p18,p19,p20,p21'")
+    assert "order=child&by=age&from=18&to=21" in page.value("location.search")
+    page.wait_text(".strip", '".indexOn": "age" at /people')
+    # The selection stays live.
+    put(server, "people/p05/age", 20)
+    page.wait(f"{names} === 'p18,p19,p05,p20,p21'")
+    put(server, "people/p19/age", 90)
+    page.wait(f"{names} === 'p18,p05,p20,p21'")
+    put(server, "people/p05/age", 21)
+    page.wait(f"{names} === 'p18,p20,p05,p21'")
+    page.press(".filter button", "Clear")
+    page.shows("p00")
+
+
+def test_the_data_is_seen_as_another_person(console, server):
+    rules = {"rules": {"rooms": {".read": "auth.uid === 'ann'", "r2": {".read": True}}}}
+    assert server.put("/.settings/rules.json?ns=seen-as", rules, headers=OWNER).status == 200
+    put(server, "rooms", {"r1": {"a": 1}, "r2": {"b": 2}}, ns="seen-as")
+    page = console("data/rooms?ns=seen-as")
+    page.shows("r2")
+    hidden = "[...document.querySelectorAll('.row.unreadable .name')].map((name) => name.textContent).join()"
+    for who, expected in (("bob", "rooms,r1"), ("", "rooms,r1"), ('{"uid":"ann"}', "")):
+        page.press(".bar button", "More")
+        page.press(".menu button", "See as")
+        page.answers("See", who=who)
+        page.wait(f"{hidden} === {expected!r} && document.querySelector('.mask').checkVisibility()")
+        if who == "bob":
+            page.wait(f"{page.row('r1')}.title.includes('auth.uid')")
+    page.press(".mask button", "Leave")
+    page.wait("!document.querySelector('.mask').checkVisibility()")
+
+
+def test_hostile_keys_and_values_are_text(console, server):
+    hostile = {"<img src=x onerror=alert(1)>": "<b>no</b>", "\u202eabc": "\u202e\u200bdef", "k" * 700: "x" * 100_000, "deep": 1e308}
+    put(server, "hostile", hostile)
+    page = console("data/hostile?ns=default")
+    page.shows("<img src=x onerror=alert(1)>", "<b>no</b>")
+    page.shows("\\u202eabc", "\\u202e\\u200bdef")
+    page.shows("deep", "1e+308")
+    page.shows("k" * 700, "100 KB")
+    assert page.value("document.querySelectorAll('.row img, .row b').length") == 0
+    page.edits("\\u202eabc", "plain")
+    page.shows("\\u202eabc", '"plain"')
+    assert read(server, "hostile/" + "%E2%80%AEabc") == "plain"
+
+
+def test_a_lost_connection_shows_and_comes_back(console, tmp_path, browser):
+    with Hearth(data=tmp_path / "data") as first:
+        put(first, "kept", {"a": 1})
+        page = Console(browser, first, "data/kept?ns=default")
+        page.shows("a", "1")
+        port = first.port
+        first.kill()
+        page.wait("document.getElementById('connection').dataset.state !== 'online'")
+        assert page.value(f"{page.row('a')}.innerText").startswith("a")
+        with Hearth("--port", str(port), data=tmp_path / "data") as second:
+            page.wait("document.getElementById('connection').dataset.state === 'online'")
+            put(second, "kept/a", 2)
+            page.shows("a", "2")
+            page.close()
+
+
+def test_the_tree_is_worked_with_keys_alone(console, server):
+    put(server, "keys", {"a": {"x": 1}, "b": 2})
+    page = console("data/keys?ns=default")
+    page.shows("b", "2")
+    chosen = f"{LEVEL}?.querySelector('.name').textContent"
+    page.value("document.querySelector('.tree').focus()")
+    for key, name in [("ArrowDown", "a"), ("ArrowRight", "a"), ("ArrowDown", "x"), ("ArrowLeft", "a"), ("ArrowLeft", "a"), ("ArrowDown", "b")]:
+        page.key(key)
+        page.wait(f"{chosen} === {name!r}")
+        if (key, name) == ("ArrowRight", "a"):
+            page.shows("x", "1")
+    page.key("Enter")
+    page.wait("document.activeElement.classList.contains('editor')")
+    page.write(".editor", "3")
+    page.key("Enter")
+    page.shows("b", "3")
+    page.wait("document.activeElement.getAttribute('role') === 'treegrid'")
+    page.key("Home")
+    page.wait(f"{chosen} === 'keys'")
+
+
+# Other pages
+
+
+def test_a_refusal_is_understood_and_tried_again(console, server):
+    rules = {"rules": {"rooms": {"$room": {".read": "data.child('owner').val() === auth.uid"}}}}
+    assert server.put("/.settings/rules.json?ns=why", rules, headers=OWNER).status == 200
+    put(server, "rooms/r1", {"owner": "ann"}, ns="why")
+    assert server.get("/rooms/r1.json?ns=why").status == 401
+    page = console("requests?ns=why")
+    page.press(".request.refused", "/rooms/r1")
+    page.wait_text(".inspector", "data.child('owner').val()")
+    page.wait_text(".inspector", '"ann"')
+    page.press(".inspector a", "Try in the simulator")
+    page.wait("document.getElementById('simulate-path')?.value === '/rooms/r1'")
+    page.write("#simulate-auth", '{"uid":"ann"}')
+    page.press(".simulator button", "Try with this text")
+    page.wait_text(".simulator", "✓ allowed")
+    # What is new stands there as it comes.
+    page.press("#rail a", "Requests")
+    page.wait("document.querySelectorAll('.request').length === 1")
+    server.get("/other.json?ns=why")
+    page.wait("document.querySelectorAll('.request').length === 2")
+
+
+def test_rules_are_edited_checked_and_published(console, server):
+    page = console("rules?ns=edited")
+    field = "textarea.code"
+    page.wait(f"document.querySelector('{field}').value.includes('rules')")
+    page.write(field, '{"rules": {".read": "auth.uid =="}}')
+    page.wait_text(".faults .error", "1:")
+    assert page.value("[...document.querySelectorAll('button')].find((b) => b.textContent === 'Publish').disabled")
+    page.write(field, '{"rules": {".read": "auth.uid === \'ann\'"}}')
+    page.wait("![...document.querySelectorAll('button')].find((b) => b.textContent === 'Publish').disabled && !document.querySelector('.faults .error')")
+    page.press(".bar button", "Publish")
+    page.press("#dialog button", "Publish")
+    page.wait_notice("Published: they are in force")
+    there = server.get("/.settings/rules.json?ns=edited", headers=OWNER).json
+    assert there["rules"][".read"] == "auth.uid === 'ann'"
+    page.wait_text(".history", "console")
+
+
+def test_users_are_made_found_disabled_and_deleted(console, server):
+    page = console("users?ns=default")
+    page.wait_text(".teach", "No users yet")
+    page.press(".bar button", "Add user")
+    page.answers("Add", email="ann@example.com", password="secret12", displayName="Ann <b>")
+    page.wait_text(".list", "ann@example.com")
+    page.wait_text(".list", "Ann <b>")
+    page.press(".list button", "Disable ann")
+    page.wait_text(".list", "disabled")
+    page.press(".list button", "Change the claims of ann")
+    page.answers("Save", claims='{"role":"editor"}')
+    page.wait_notice("The claims are in the next token")
+    page.write("input[type=search]", "bea@example.com")
+    page.key("Enter")
+    page.wait_text(".teach", "No such user")
+    page.write("input[type=search]", "ann@example.com")
+    page.key("Enter")
+    page.press(".list button", "Delete ann")
+    page.press("#dialog button", "Delete")
+    page.wait_text(".teach", "No such user")
+
+
+def test_the_overview_shows_what_the_server_does(console, server):
+    put(server, "some/where", 1, ns="seen")
+    page = console("overview?ns=seen")
+    page.wait_text(".tile", "takes writes")
+    page.wait_text(".list", "seen")
+    page.wait("document.querySelector('.spark path')")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_page_can_be_read_in_both_schemes_and_fits(console, server, scheme, width):
+    put(server, "look", {"text": "words", "number": 5, "flag": True, "list": {"a": 1}, "at": 1763812345000})
+    page = console("data/look?ns=default", width=width, height=700, media={"prefers-color-scheme": scheme})
+    page.shows("number", "5")
+    for name in ("data", "requests", "rules", "users", "overview"):
+        page.press("#rail a", name.capitalize())
+        page.wait(f"location.pathname.includes('{name}') && document.querySelector('main section')")
+        assert page.value("document.documentElement.scrollWidth <= innerWidth")
+        assert contrast_faults(page) == []
+        unnamed = "[...document.querySelectorAll('button, a, input, select, textarea')].filter((e) => e.checkVisibility() && !(e.ariaLabel || e.innerText?.trim() || e.labels?.length || e.title)).map((e) => e.outerHTML)"
+        assert page.value(unnamed) == []

@@ -1,0 +1,90 @@
+"""What `make test` says of its stages: those that fail, those beyond their budget, and the slowest tests."""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+
+import pytest
+from hearth_server import ROOT
+
+
+@pytest.fixture
+def gate(tmp_path):
+    loader = importlib.machinery.SourceFileLoader("gate", str(ROOT / "scripts" / "gate"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gate", loader))
+    loader.exec_module(module)
+    module.GATE = tmp_path
+    module.UNIT_EVENTS = tmp_path / "units.jsonl"
+    return module
+
+
+def test_stages_run_side_by_side_and_one_that_fails_shows_its_output(gate, capsys, tmp_path):
+    # Each waits for the other.
+    os.mkfifo(tmp_path / "pipe")
+    row = {
+        "one": ["sh", "-c", f"read word < {tmp_path}/pipe; echo '◇ Test run started.'; echo heard $word; exit 3"],
+        "other": ["sh", "-c", f"echo hello > {tmp_path}/pipe; echo unseen"],
+    }
+    one, other = gate.run_row(row, dict(os.environ))
+    assert (one.code, other.code) == (3, 0)
+    printed = capsys.readouterr().out
+    assert "gate: one FAILED after" in printed and "heard hello" in printed and "gate: other passed after" in printed
+    assert "unseen" not in printed and "Test run started" not in printed
+
+
+def test_a_stage_fails_when_it_takes_more_than_half_beyond_its_budget(gate, capsys):
+    times = [("set-up", 900, None), ("build", 601, 1100), ("units", 599, 80)]
+    budgets = {"build": 400, "units": 400}
+    assert gate.print_table(times, budgets, 1.0) == ["build"]
+    assert "slower" not in capsys.readouterr().out
+    assert gate.print_table(times, budgets, 1.6) == []
+    assert "1.6 times slower" in capsys.readouterr().out
+
+
+def test_each_stage_has_a_budget(gate):
+    stages = {name for row in gate.ROWS for name in row}
+    assert set(gate.read_budgets()) == stages | {"total", "pace"}
+
+
+def ended_stage(gate, name, code, lines):
+    stage = gate.Stage(name, ["sh", "-c", f"exit {code}"], dict(os.environ))
+    stage.process.wait()
+    stage.code = code
+    stage.path.write_text("\n".join(lines))
+    return stage
+
+
+def event(kind, test, case, seconds):
+    payload = {"kind": kind, "testID": f"{test}/File.swift:1:6", "_testCase": {"id": case}, "instant": {"absolute": seconds}}
+    return json.dumps({"kind": "event", "payload": payload}, ensure_ascii=False) + "\n"
+
+
+def test_the_slowest_tests_and_the_summaries_are_read_from_both_runners(gate):
+    lines = [
+        '✔ Test "a name is taken" passed after 0.323 seconds.',
+        "✔ Test run with 3 tests in 1 suite passed after 9.100 seconds.",
+        "15.12s call     test_bodies.py::test_a_large_write[gzip-durable]",
+        "1 failed, 5817 passed, 2 warnings in 475.76s (0:07:55)",
+        "2 passed in 0.10s",
+    ]
+    # Cases of one test run side by side; a separator of lines within a text ends no event.
+    gate.UNIT_EVENTS.write_text(
+        event("testCaseStarted", "Names.rows(of:)", "a\u2028b", 1) + event("testCaseStarted", "Names.rows(of:)", "c", 2)
+        + event("testCaseEnded", "Names.rows(of:)", "a\u2028b", 5) + event("testCaseEnded", "Names.rows(of:)", "c", 5.5)
+        + event("testCaseStarted", "Names.taken()", "", 1) + event("testCaseEnded", "Names.taken()", "", 1.25)
+        + event("testCaseStarted", "Names.neverEnds()", "", 1))
+    stage = ended_stage(gate, "units", 0, lines)
+    assert gate.slowest([stage]) == [
+        (15.12, "test_bodies.py::test_a_large_write[gzip-durable]"), (7.5, "Names.rows(of:)"), (0.25, "Names.taken()")]
+    assert [line for line in lines if gate.SUMMARY.match(line)] == [lines[1], lines[3], lines[4]]
+
+
+def test_the_end_names_the_tests_that_failed_and_no_others(gate):
+    units = ['✔ Test "a name is taken" passed after 0.323 seconds.',
+             '✘ Test "rows" recorded an issue with 1 argument count → 7 at RowTests.swift:15:25: ' + "x" * 1_000,
+             '✘ Test "rows" with 40 test cases failed after 7.500 seconds with 1 issue.']
+    clients = ["FAILED test_bodies.py::test_a_write - AssertionError: assert 1 == 2", "ERROR test_wire.py::test_a_put", "assert 1 == 2"]
+    stages = [ended_stage(gate, "units", 1, units), ended_stage(gate, "clients", 1, clients),
+              ended_stage(gate, "demo", 0, ["FAILED test_x.py::test_y"])]
+    assert gate.failures(stages) == [units[1][:300], *clients[:2]]

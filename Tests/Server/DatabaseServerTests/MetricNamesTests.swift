@@ -1,0 +1,71 @@
+import DatabaseCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DatabaseServer
+@testable import Transport
+
+@Suite("the metrics of a server")
+struct MetricNamesTests {
+    /// Names of metrics in a text.
+    private func names(_ text: some StringProtocol) -> Set<Substring> {
+        let isPart: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0 == "_") }
+        let words = text.split { !isPart($0) }.map { Substring($0) }
+        return Set(words.filter { $0.hasPrefix("hearth_") })
+    }
+
+    @Test("are those that docs/operate/METRICS.md explains")
+    func documented() throws {
+        let served = try ServedDatabase()
+        try served.put(#"{"a":1}"#)
+        let text = served.read { watch in
+            let server = watch.server
+            return String(decoding: server.metrics(server.engine.summaries()).body, as: UTF8.self)
+        }
+        let shown = Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap(names))
+        let page = "\(Checkout.path)/docs/operate/METRICS.md"
+        let document = try String(contentsOfFile: page, encoding: .utf8)
+        let explained = names(document)
+        #expect(shown.subtracting(explained).isEmpty)
+        #expect(explained.subtracting(shown).isEmpty)
+    }
+
+    @Test("count the requests of each row of the table of routes, and no other")
+    func routes() throws {
+        let served = try ServedDatabase()
+        let name = "hearth_http_route_requests_total"
+        func counts() -> [Substring: Substring] {
+            let text = served.read { watch in
+                watch.server.requests.count(RouteTable.data)
+                return String(decoding: watch.server.metrics([]).body, as: UTF8.self)
+            }
+            let pairs = text.split(separator: "\n").filter { $0.hasPrefix("\(name){") }
+                .map { ($0.split(separator: "\"")[1], $0.split(separator: " ")[1]) }
+            return Dictionary(uniqueKeysWithValues: pairs)
+        }
+        let patterns = Set(RouteTable.shared.all.map { Substring($0.pattern) })
+        #expect(patterns.count == RouteTable.shared.all.count)
+        _ = counts()
+        let second = counts()
+        #expect(Set(second.keys) == patterns)
+        #expect(second[Substring(RouteTable.data.pattern)] == "2")
+        #expect(second.values.count { $0 == "0" } == patterns.count - 1)
+    }
+
+    @Test("show what waits for sockets and what other threads have done")
+    func values() throws {
+        let served = try ServedDatabase()
+        let text = String(repeating: "x", count: 3_000_000)
+        let client = try served.client(receiveBuffer: 4_096)
+        #expect(try client.ask(1, "q", #""p":"/a","h":"""#).contains(#""r":1"#))
+        try served.put(#""\#(text)""#, at: "a")
+        #expect(served.read { $0.server.workers.byKind.count } == 7)
+        let queued = served.read { watch in
+            (watch.listener?.queuedOutput, watch.sockets[0].queuedByteCount)
+        }
+        #expect(queued.0?.byteCount == queued.1)
+        #expect(queued.0?.greatestByteCount == queued.1)
+        #expect(try client.message().utf8.count > 3_000_000)
+    }
+}
