@@ -273,15 +273,30 @@ def test_the_data_is_seen_as_another_person(console, server):
     page = console("data/rooms?ns=seen-as")
     page.shows("r2")
     hidden = "[...document.querySelectorAll('.row.unreadable .name')].map((name) => name.textContent).join()"
-    for who, expected in (("bob", "rooms,r1"), ("", "rooms,r1"), ('{"uid":"ann"}', "")):
+    cases = (
+        ("bob", "bob", "rooms,r1"), ("", "a signed-out user", "rooms,r1"), ('{"uid":"ann"}', '{"uid":"ann"}', ""),
+    )
+    for who, words, expected in cases:
         page.press(".bar button", "More")
         page.press(".menu button", "See as")
         page.answers("See", who=who)
-        page.wait(f"{hidden} === {expected!r} && document.querySelector('.mask').checkVisibility()")
+        page.wait_text(".mask", f"Seen as {words}:")
+        page.wait(f"{hidden} === {expected!r}")
         if who == "bob":
             page.wait(f"{page.row('r1')}.title.includes('auth.uid')")
     page.press(".mask button", "Leave")
     page.wait("!document.querySelector('.mask').checkVisibility()")
+
+
+def test_a_question_opened_as_the_last_one_closes_keeps_its_answer(console, server):
+    page = console("data?ns=asked-twice")
+    ask = """document.querySelector('.bar [aria-haspopup]').click();
+        [...document.querySelectorAll('.menu button')].find((button) => button.innerText.includes('See as')).click();"""
+    page.wait("document.querySelector('.bar [aria-haspopup]')")
+    page.value(f"{ask} document.getElementById('ask-who').value = 'ann'")
+    page.value(f"document.querySelector('#dialog [type=submit]').click(); {ask}")
+    page.answers("See", who="bob")
+    page.wait_text(".mask", "Seen as bob:")
 
 
 def test_hostile_keys_and_values_are_text(console, server):

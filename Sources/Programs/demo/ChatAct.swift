@@ -96,8 +96,8 @@ enum ChatAct {
             "ann called it Cellar", "cem left",
         ]
         // Events of one millisecond stand by their keys, for which each client guesses the server's time.
-        let told = events.records.map { (at: $0.at, text: text($0, names)) }
-        let seen = told.sorted {
+        let read = events.records.map { (at: $0.at, text: text($0, names)) }
+        let seen = read.sorted {
             if $0.at != $1.at { return $0.at < $1.at }
             let places = [$0, $1].map { expected.firstIndex(of: $0.text) ?? expected.count }
             return places[0] < places[1]

@@ -3,6 +3,7 @@
 import { byId, el, fill, notice } from "./dom.js";
 import { Hearth } from "./hearth.js";
 import { pages } from "./pages.js";
+import { opened } from "./parts.js";
 import { credentials, getJSON } from "./server.js";
 
 const base = "/.console/";
@@ -148,14 +149,11 @@ class Shell {
       ["/", "the field of the page: a path, a filter"], ["?", "these keys"],
       ["↑ ↓ ← →", "move in the tree, open and close"], ["Enter", "edit or open"], ["a", "add below"], ["Delete", "delete"],
     ];
-    const dialog = byId("dialog");
-    dialog.setAttribute("aria-labelledby", "dialog-title");
-    fill(dialog, [
+    const { dialog } = opened([
       el("h2", { id: "dialog-title" }, "Keys"),
       el("dl", { class: "keys" }, rows.map(([key, words]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, words)]).flat()),
       el("div", { class: "buttons" }, el("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")),
     ]);
-    dialog.showModal();
   }
 }
 

@@ -39,33 +39,40 @@ export function ask(title, fields, yes) {
   });
 }
 
-/** A dialog; `take()` gives what the person has said, or null to go on asking. Gives that, or null when they leave. */
-function question(title, parts, yes, take, kind = "primary") {
-  const dialog = byId("dialog");
-  return new Promise((resolve) => {
-    let answer = null;
-    const form = el(
-      "form",
-      { method: "dialog" },
-      el("h2", { id: "dialog-title" }, title),
-      ...parts,
-      el(
-        "div",
-        { class: "buttons" },
-        el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
-        el("button", { type: "submit", class: kind }, yes),
-      ),
-    );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      answer = take();
-      if (answer !== null) dialog.close();
-    });
-    dialog.setAttribute("aria-labelledby", "dialog-title");
-    fill(dialog, [form]);
-    dialog.addEventListener("close", () => resolve(answer), { once: true });
-    dialog.showModal();
+/** Shows parts in a dialog of their own. Gives the dialog and the promise of its end. */
+export function opened(parts) {
+  const dialog = el("dialog", { id: "dialog", "aria-labelledby": "dialog-title" }, ...parts);
+  document.body.append(dialog);
+  dialog.showModal();
+  return {
+    dialog,
+    closed: new Promise((resolve) => dialog.addEventListener("close", resolve)).then(() => dialog.remove()),
+  };
+}
+
+/** Asks in a dialog; `take()` gives what the person has said, or null to go on asking. Gives that, or null when they leave. */
+async function question(title, parts, yes, take, kind = "primary") {
+  let answer = null;
+  const form = el(
+    "form",
+    { method: "dialog" },
+    el("h2", { id: "dialog-title" }, title),
+    ...parts,
+    el(
+      "div",
+      { class: "buttons" },
+      el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+      el("button", { type: "submit", class: kind }, yes),
+    ),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    answer = take();
+    if (answer !== null) dialog.close();
   });
+  const { dialog, closed } = opened([form]);
+  await closed;
+  return answer;
 }
 
 /** A button that opens a list of things to do; `entries()` gives pairs of words and work. */
