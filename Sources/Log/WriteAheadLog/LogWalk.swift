@@ -382,9 +382,17 @@ struct LogWalk {
             guard header.position.next >= expected else {
                 return try repeated(header, path, view.offset, visitor)
             }
+            // It does not say where the part begins that it stands for: what damage took is in it too.
+            if isInHole, header.position >= expected {
+                try visitor(.lostRecords(from: expected, through: header.position))
+            }
             expected = header.position.next
             isInHole = false
             if header.position >= base {
+                let wanted = heads.commit(name) + 1
+                if header.commit >= wanted, heads.hasHole(name, holeCount: holeCount) {
+                    try visitor(.lostCommits(name, from: wanted, through: header.commit))
+                }
                 heads.set(name, to: header.commit, holeCount: holeCount)
             }
             try visitor(.skip(view, name, file: path))

@@ -198,6 +198,38 @@ struct LogToolsTests {
         #expect(try openLog(target).entries == Array(written[1...]))
     }
 
+    @Test(
+        "damage in front of what an earlier salvage left out is lost too, and named with it",
+        arguments: [1, 2]
+    )
+    func damageBeforeSkip(record: Int) throws {
+        let source = SimulatedLogStorage(seed: 75)
+        let log = try openLog(source)
+        let written = entries([100, 100, 100, 100], of: "a") + entries([100], of: "b")
+        for entry in written { try append([entry], to: log.writer) }
+        var files = source.copyFiles()
+        files[segmentNames[0]]?[64 + 2 * 152 + 100] ^= 1  // the content of record 3
+        let first = SimulatedLogStorage(seed: 76)
+        let salvage = try LogSalvage.run(
+            from: try SimulatedLogStorage.holding(files),
+            to: first,
+            options: smallOptions
+        )
+        #expect(salvage.lostCommits.map { "\($0.from)-\($0.through)" } == ["3-3"])
+        // Record 2 stands in front of the skip; behind record 1 there is an intact one.
+        files = first.copyFiles()
+        files[segmentNames[0]]?[64 + (record - 1) * 152 + 100] ^= 1
+        let damaged = try SimulatedLogStorage.holding(files)
+        let target = SimulatedLogStorage(seed: 77)
+        let second = try LogSalvage.run(from: damaged, to: target, options: smallOptions)
+        let lost = record == 2 ? ["2-3"] : ["1-1"]
+        #expect(second.lostRecords.map { "\($0.from)-\($0.through)" } == lost)
+        #expect(second.lostCommits.map { "\($0.from)-\($0.through)" } == lost)
+        #expect(!second.isComplete)
+        let kept = written.enumerated().filter { ![record - 1, 2].contains($0.offset) }
+        #expect(try openLog(target).entries == kept.map(\.element))
+    }
+
     @Test("behind a record of another place a salvage takes nothing of a batch that nothing proves")
     func misplacedInLastBatch() throws {
         let source = SimulatedLogStorage(seed: 77)
