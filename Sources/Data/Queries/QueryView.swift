@@ -55,6 +55,27 @@ package struct QueryView: Sendable {
         return result
     }
 
+    /// What a query leaves of these children; nil when that is more than `limit` of them.
+    ///
+    /// O(log n) for each child that is looked at, which are about `limit` at most.
+    package static func result(
+        of spec: QuerySpec,
+        in children: OrderedChildren,
+        atMost limit: Int
+    ) -> Node? {
+        if spec.loadsEverything { return children.node }
+        // One more says that there are more.
+        let few = QuerySpec(
+            index: spec.index,
+            start: spec.start,
+            end: spec.end,
+            limit: min(spec.limit ?? .max, limit + 1),
+            side: spec.side
+        )
+        let view = QueryView(few, children)
+        return view.count > limit ? nil : view.result(in: children)
+    }
+
     func check(_ children: OrderedChildren) {
         if spec.loadsEverything { return }
         precondition(children.order == spec.index, "a view walks its children in its own order")

@@ -12,6 +12,8 @@ enum ReadOutcome {
     case notIndexed(String)
     /// The index that the query walks must be built first.
     case mustWait(IndexNeed)
+    /// The query selects more of these children than can be collected here. The rules allow it, and it is noted.
+    case mustSelect(OrderedChildren)
 }
 
 /// The outcome of asking to listen.
@@ -119,20 +121,22 @@ extension Database {
         }
         let node = root.descendant(at: path)
         if query.loadsEverything { return .value(node) }
-        if !query.usesIndex {
-            let children = OrderedChildren(node, index: nil)
-            return .value(QueryView(query, children).result(in: children))
-        }
+        if !query.usesIndex { return select(query, OrderedChildren(node, index: nil)) }
         let need = IndexNeed(path: path, order: query.index)
         switch index(need, now: now) {
         case .mustWait: return .mustWait(need)
         case .refused: return .notIndexed(query.tooManyUndeclaredText(at: path))
         case .ready(let kept):
-            let children = OrderedChildren(node, index: kept.ready)
-            let result = QueryView(query, children).result(in: children)
+            let outcome = select(query, OrderedChildren(node, index: kept.ready))
             if indexes.count > Limits.keptIndexes, kept.isIdle { drop(kept) }
-            return .value(result)
+            return outcome
         }
+    }
+
+    private func select(_ query: QuerySpec, _ children: OrderedChildren) -> ReadOutcome {
+        let limit = bounds.childrenSelectedAtOnce
+        let result = QueryView.result(of: query, in: children, atMost: limit)
+        return result.map { .value($0) } ?? .mustSelect(children)
     }
 
     /// Ends a listen; nothing more is sent for it.

@@ -41,8 +41,8 @@ extension Database {
         case .value(let node): record.values = [.init(node: node, count: 1)]
         case .denied: record.isAllowed = false
         case .notIndexed: record.missingIndex = query.index
-        // It is performed again when the index is there.
-        case .mustWait: return
+        // It is performed again when the index is there, or has no value yet.
+        case .mustWait, .mustSelect: return
         }
         step.effects.append(.profiled(id, record))
     }

@@ -54,7 +54,7 @@ enum WriteOutcome {
 }
 
 /// One resolved value of a commit, and the one before.
-struct Change {
+struct Change: Sendable {
     let target: WriteTarget
     let old: Node
     let new: Node
@@ -65,6 +65,13 @@ extension ArraySlice<Change> {
     var inOrderOfApplication: [Change] {
         if count == 1 || allSatisfy({ $0.phase == .set }) { return Array(self) }
         return WritePhase.allCases.flatMap { phase in filter { $0.phase == phase } }
+    }
+}
+
+extension [Change] {
+    /// The operations of a commit of them.
+    var operations: [CommitOperation] {
+        self[...].inOrderOfApplication.map { CommitOperation.write($0.target, $0.new) }
     }
 }
 
@@ -91,23 +98,25 @@ extension Database {
         for entry in write.entries where !entry.isWithinDepthLimit { return .refused(.tooDeep) }
         let time = commitTime(step.now)
         if let decided {
-            if !decided.isAllowed {
-                noteWrite(decided.decision, of: write, newRoot: decided.newRoot, at: time, &step)
-                return .denied(decided.decision)
+            if let decision = decided.decision, !decision.isAllowed {
+                noteWrite(decision, of: write, newRoot: decided.made?.newRoot, at: time, &step)
+                return .denied(decision)
             }
-            if let newRoot = decided.newRoot, decided.holds(in: self, for: write) {
-                let time = decided.asked.request.now
-                let asked = AskedWrite(write, newRoot, decided.decision, compared)
-                if let outcome = refusalByRules(of: asked, at: time, &step) { return outcome }
-                return commit(decided.changes, newRoot, of: write, at: time, &step)
+            if let made = decided.made(for: write, in: self) {
+                let asked = AskedWrite(write, made.newRoot, decided.decision, compared)
+                let askedTime = decided.asked.request.now
+                if let outcome = refusalByRules(of: asked, at: askedTime, &step) { return outcome }
+                return commit(made, of: write, at: commitTime(askedTime), &step)
             }
         }
         let attempt = (decided?.asked.attempt ?? 0) + 1
-        if let large = largeWrite(write, attempt: attempt, at: time) { return .mustDecide(large) }
+        if operations.isEmpty, let large = largeWrite(write, attempt: attempt, at: time) {
+            return .mustDecide(large)
+        }
         let (newRoot, changes) = Self.resolve(write.entries, in: root, at: time)
         let asked = AskedWrite(write, newRoot, decide(write, newRoot: newRoot, at: time), compared)
         if let outcome = refusalByRules(of: asked, at: time, &step) { return outcome }
-        return commit(changes, newRoot, of: write, also: operations, at: time, &step)
+        return commit(MadeWrite(newRoot, changes), of: write, also: operations, at: time, &step)
     }
 
     private func touchesMore(than byteLimit: Int, _ changes: [Change]) -> Bool {
@@ -174,28 +183,24 @@ extension Database {
 
     /// Makes the differences a commit and notifies the listens, unless it is too large.
     private func commit(
-        _ changes: [Change],
-        _ newRoot: Node,
+        _ made: MadeWrite,
         of write: Write,
         also operations: [CommitOperation] = [],
         at time: Timestamp,
         _ step: inout Step,
     ) -> WriteOutcome {
+        let (changes, differing) = (made.changes, made.differing)
         if let limit = write.byteLimit, touchesMore(than: limit, changes) {
             return .refused(.tooLarge)
         }
-        let differing = changes.filter { $0.old != $0.new }
         if differing.isEmpty, operations.isEmpty { return .done(changes) }
-        var all = differing[...].inOrderOfApplication.map {
-            CommitOperation.write($0.target, $0.new)
-        }
-        all.append(contentsOf: operations)
-        let payload = CommitPayload(all)
+        let payload =
+            operations.isEmpty ? made.payload : CommitPayload(differing.operations + operations)
         if payload.byteCount > bounds.commitByteCount { return .refused(.tooLarge) }
         let notified = NotifiedTree(root: root, number: number)
         let oldRoot = root
         appendPayload(payload, at: time, &step)
-        root = newRoot
+        root = made.newRoot
         if rechecksOnData {
             reauthorizeDependents(on: differing, notified: notified, writer: write.writer, &step)
         }

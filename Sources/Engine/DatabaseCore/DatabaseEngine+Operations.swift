@@ -21,7 +21,7 @@ extension DatabaseEngine {
             become(.nobody, .unlimited, asker.ownSession, &step)
             answer(.signedOut, to: asker, &step)
         case .get(let target, let query, let use, let form):
-            need = get(target, query, use, form, for: asker, &step)
+            need = get(AskedRead(target, query, use, form), for: asker, &step)
         case .keyAt(let path, let index): keyAt(path, index, for: asker, &step)
         case .listen(let asked, let hash):
             need = listen(asked, hash, on: asker.ownSession, for: asker, &step)
@@ -98,34 +98,64 @@ extension DatabaseEngine {
     // MARK: - Reading
 
     /// Answers with the value; returns the index that it must wait for.
-    private func get(
-        _ target: WriteTarget,
-        _ query: QuerySpec,
-        _ use: Request.TagUse,
-        _ form: Node.JSONForm,
-        for asker: Asker,
-        _ step: inout Step
-    ) -> IndexNeed? {
-        let (database, path) = (asker.database, target.path)
+    private func get(_ asked: AskedRead, for asker: Asker, _ step: inout Step) -> IndexNeed? {
+        let (path, query) = (asked.target.path, asked.query)
         let read = Read(path: path, query: query, requester: asker.requester(.read))
-        let outcome = database.readOnce(read, &step)
-        let name = asker.session == nil ? OperationRecord.Name.restRead : .read
-        database.profileRead(name, path, query, outcome, &step)
+        let outcome = asker.database.readOnce(read, &step)
+        profile(asked, outcome, for: asker, &step)
         switch outcome {
         case .mustWait(let need): return need
         case .denied:
             step.counts.refusedReads += 1
             answer(.denied, to: asker, &step)
         case .notIndexed(let text): answer(.failed(.indexNotDefined, text), to: asker, &step)
-        case .value(let node):
-            if let session = asker.session, form != .outline {
-                noteRead(of: path, query, session, &step)
-            }
-            let value = target.isPriority ? node.priority : node
-            let found = Answer.value(value, nil, form)
-            answerTagged(found, use, of: value, at: path, to: asker, &step)
+        case .value(let node): answer(node, to: asked, for: asker, &step)
+        case .mustSelect(let children):
+            let use = ResultUse.read(asked, reader: asker.identity)
+            wait(for: .select(query, children), use, asker, &step)
         }
         return nil
+    }
+
+    /// Continues a read whose children were collected elsewhere. They are those of the tree when it was asked for.
+    func collected(
+        _ node: Node,
+        for asked: AskedRead,
+        reader: Identity,
+        _ asker: Asker,
+        _ step: inout Step
+    ) {
+        // Its session may have another identity by now.
+        if asker.identity != reader {
+            return perform(asked.operation, for: asker, &step)
+        }
+        profile(asked, .value(node), for: asker, &step)
+        answer(node, to: asked, for: asker, &step)
+    }
+
+    private func answer(
+        _ node: Node,
+        to asked: AskedRead,
+        for asker: Asker,
+        _ step: inout Step
+    ) {
+        let path = asked.target.path
+        if let session = asker.session, asked.form != .outline {
+            noteRead(of: path, asked.query, session, &step)
+        }
+        let value = asked.target.isPriority ? node.priority : node
+        let found = Answer.value(value, nil, asked.form)
+        answerTagged(found, asked.tagUse, of: value, at: path, to: asker, &step)
+    }
+
+    private func profile(
+        _ asked: AskedRead,
+        _ outcome: ReadOutcome,
+        for asker: Asker,
+        _ step: inout Step
+    ) {
+        let name = asker.session == nil ? OperationRecord.Name.restRead : .read
+        asker.database.profileRead(name, asked.target.path, asked.query, outcome, &step)
     }
 
     private func keyAt(_ path: Path, _ index: Int, for asker: Asker, _ step: inout Step) {
@@ -177,6 +207,28 @@ extension DatabaseEngine {
         if let refusal = logCondition.refusal { return .refused(refusal) }
         return session.database.cancelOnDisconnect(target, for: session, &step)
     }
+}
+
+/// A read, until it is answered.
+struct AskedRead {
+    let target: WriteTarget
+    let query: QuerySpec
+    let tagUse: Request.TagUse
+    let form: Node.JSONForm
+
+    init(
+        _ target: WriteTarget,
+        _ query: QuerySpec,
+        _ tagUse: Request.TagUse,
+        _ form: Node.JSONForm
+    ) {
+        self.target = target
+        self.query = query
+        self.tagUse = tagUse
+        self.form = form
+    }
+
+    var operation: Operation { .get(target, query, tagUse, form) }
 }
 
 extension LogCondition {

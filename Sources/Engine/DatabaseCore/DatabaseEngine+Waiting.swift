@@ -26,6 +26,8 @@ enum CredentialUse {
 
 /// How a request continues with the result of its work.
 enum ResultUse {
+    /// With the children that the query of a read selects. `reader` is allowed to read them.
+    case read(AskedRead, reader: Identity)
     /// With the hash of a node: the answer lacks the tag alone. `reader` was allowed to see the node at the path.
     case tag(Answer, at: Path, reader: Identity)
     /// With what the client lacks of the snapshot. The listen is registered and receives nothing until then; the answer
@@ -122,6 +124,8 @@ extension DatabaseEngine {
                 answer(found.with(EntityTag(hash: hash)) ?? found, to: asker, &step)
             }
         case (.tag(let found, _, _), _) where !found.isValue: answer(found, to: asker, &step)
+        case (.read(let asked, let reader), .selected(let node)):
+            collected(node, for: asked, reader: reader, asker, &step)
         case (.listen(let listen, let snapshot, let done), _):
             var comparison = ListenComparison.different
             if case .compared(let found) = result { comparison = found }
@@ -139,7 +143,7 @@ extension DatabaseEngine {
         case (.simulation, .simulated(let answer)):
             let id = asker.singleRequest.id
             asker.database.emit(.respond(id, .simulated(answer)), &step)
-        case (.tag, _), (.labels, _), (.simulation, _):
+        case (.tag, _), (.read, _), (.labels, _), (.simulation, _):
             // Too much work waited.
             answer(.refused(.busy), to: asker, &step)
         }

@@ -29,10 +29,14 @@ package struct EnginePolicy: Sendable {
         package var commitByteCount = Limits.commitByteCount
         /// Children of the largest node whose index is built within the step that needs it.
         package var childrenIndexedAtOnce = Limits.childrenIndexedAtOnce
+        /// Children that a query selects within the step that asks for them.
+        package var childrenSelectedAtOnce = Limits.childrenSelectedAtOnce
         /// Nodes of the largest value that is hashed or compared within the step that needs it.
         package var nodesHashedAtOnce = Limits.nodesHashedAtOnce
         /// Paths and server values of the largest write that is decided within the step that brings it.
         package var pathsDecidedAtOnce = Limits.pathsDecidedAtOnce
+        /// Nodes of the largest write that is decided and made within the step that brings it.
+        package var nodesDecidedAtOnce = Limits.nodesDecidedAtOnce
     }
 
     package init(

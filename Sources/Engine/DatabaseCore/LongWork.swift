@@ -17,6 +17,9 @@ package enum LongWork: Sendable {
     /// An index of one state of a node, brought to a later one.
     case follow(ChildIndex, from: Node, to: Node)
 
+    /// The children that a query selects.
+    case select(QuerySpec, OrderedChildren)
+
     /// A request to try on a tree, at a time, under rules unless it brings its own.
     case simulate(SimulationRequest, under: Ruleset, on: Node, at: Timestamp)
 
@@ -44,6 +47,8 @@ package enum LongWork: Sendable {
             }
             index.apply(differences)
             return .index(index)
+        case .select(let query, let children):
+            return .selected(QueryView(query, children).result(in: children))
         case .simulate(let request, let rules, let root, let now):
             return .simulated(request.answer(under: rules, on: root, at: now))
         case .load(let rulesets):
@@ -63,6 +68,7 @@ package enum LongResult: Sendable {
     case hash(String)
     case compared(ListenComparison)
     case index(ChildIndex)
+    case selected(Node)
     case simulated(SimulationAnswer)
     /// Nil when one of the rulesets does not load.
     case loaded([Ruleset]?)

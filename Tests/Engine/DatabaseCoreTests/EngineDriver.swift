@@ -15,7 +15,8 @@ final class EngineDriver {
         inspection: InspectionLevel = .off,
         explainsRefusals: Bool = false,
         childrenIndexedAtOnce: Int = Limits.childrenIndexedAtOnce,
-        nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce
+        nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce,
+        nodesDecidedAtOnce: Int = .max
     ) {
         var policy = EnginePolicy(
             databases: [database],
@@ -26,6 +27,7 @@ final class EngineDriver {
         )
         policy.bounds.childrenIndexedAtOnce = childrenIndexedAtOnce
         policy.bounds.nodesHashedAtOnce = nodesHashedAtOnce
+        policy.bounds.nodesDecidedAtOnce = nodesDecidedAtOnce
         engine = DatabaseEngine(policy)
     }
 

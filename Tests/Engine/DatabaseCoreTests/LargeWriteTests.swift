@@ -38,7 +38,7 @@ struct LargeWriteTests {
             let (decided, effects) = try decide(rules)
             #expect(!decided.isAllowed)
             #expect(decided.decidedCount == 1)
-            #expect(decided.changes.count == 0)
+            #expect(decided.made == nil)
             #expect(effects.texts(to: 1).map { $0.contains("permission_denied") } == [true])
         }
     }
@@ -49,7 +49,7 @@ struct LargeWriteTests {
         let (decided, _) = try decide(rules) { $0 < 1_000 ? "mine/k\($0)" : "k\($0)" }
         #expect(!decided.isAllowed)
         #expect(decided.decidedCount == 1_001)
-        #expect(decided.changes.count == 0)
+        #expect(decided.made == nil)
     }
 
     @Test("one that the rules decide by its data is made first, away from the loop")
@@ -57,7 +57,7 @@ struct LargeWriteTests {
         let rules = #"{"rules":{"$k":{".write":"newData.child('n').val() > 0"}}}"#
         let (decided, effects) = try decide(rules)
         #expect(!decided.isAllowed)
-        #expect(decided.changes.count == Self.count)
+        #expect(decided.made?.changes.count == Self.count)
         #expect(effects.texts(to: 1).map { $0.contains("permission_denied") } == [true])
     }
 
@@ -74,7 +74,7 @@ struct LargeWriteTests {
     func inspected() throws {
         let rules = #"{"rules":{"$k":{".write":"newData.child('n').val() > 0 && false"}}}"#
         let (decided, effects) = try decide(rules, inspection: .refused)
-        #expect(decided.changes.count == Self.count)
+        #expect(decided.made?.changes.count == Self.count)
         let records = effects.compactMap { effect -> DecisionRecord? in
             if case .decided(_, let record) = effect { record } else { nil }
         }

@@ -34,6 +34,7 @@ import WireProtocol
 ///     open E                            a connection that speaks the plain event protocol, session `s-E`
 ///     E {"id":1,"do":"get",...}         a request on it
 ///     indexing 2                        a new engine that indexes more than 2 children elsewhere
+///     selecting 2                       a new engine that collects more than 2 children elsewhere
 ///     hashing 2                         a new engine that hashes 2 nodes and more elsewhere
 ///     deciding 2                        a new engine that decides writes of more than 2 paths elsewhere
 ///     simulate /a | simulate /a JSON    a read or a write by a signed-out client, tried out
@@ -99,6 +100,10 @@ struct Transcript {
         case "deciding":
             var policy = Transcript.policy()
             policy.bounds.pathsDecidedAtOnce = Int(try number(rest))
+            engine = DatabaseEngine(policy)
+        case "selecting":
+            var policy = Transcript.policy()
+            policy.bounds.childrenSelectedAtOnce = Int(try number(rest))
             engine = DatabaseEngine(policy)
         case "work":
             if works.isEmpty { throw TranscriptError.notUnderstood("nothing to work out") }
@@ -463,6 +468,7 @@ struct Transcript {
         case .compare(let node, _): "compare with \(node.childCount)"
         case .index(let order, let node): "index \(order) of \(node.childCount)"
         case .decide: "decide"
+        case .select(_, let children): "select of \(children.node.childCount)"
         case .load(let rulesets): "load \(rulesets.map(\.id))"
         case .simulate: "simulate"
         case .follow(let index, _, let node): "follow \(index.order) to \(node.childCount)"

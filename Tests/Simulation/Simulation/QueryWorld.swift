@@ -75,6 +75,7 @@ package final class QueryWorld {
         )
         policy.bounds.childrenIndexedAtOnce = 2
         policy.bounds.nodesHashedAtOnce = 12
+        policy.bounds.childrenSelectedAtOnce = 3
         engine = DatabaseEngine(policy)
         model.connect(Self.writer, session: "writer", replacing: nil, now: now)
         for connection in Self.listeners + [Self.plainListener] + Self.observers {

@@ -45,7 +45,7 @@ package final class StorageWorld {
     var storage: SimulatedLogStorage
     var server: SimulatedServer
     let options: LogOptions
-    let policy: EnginePolicy
+    private(set) var policy: EnginePolicy
     var random: SplitMix64
     var twin = NaiveNode()
     /// How to take back the commits that are not known to be durable.
@@ -85,6 +85,8 @@ package final class StorageWorld {
             createsDatabases: false,
             defaultRules: try SimulatedRules.open.ruleset(),
         )
+        // No work is done elsewhere here.
+        policy.bounds.nodesDecidedAtOnce = .max
         server = try SimulatedServer(storage, options, policy)
         // One list gets through all its height; several meet in batches and checkpoints.
         for index in 0..<(seed % 2 == 0 ? 3 : 1) { lists.append(newList(index)) }
