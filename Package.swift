@@ -320,7 +320,7 @@ let commands = folder(
             "Commands",
             [
                 "JSONTree", "WireProtocol", "SecurityRules", "RulesTools", "DatabaseServer",
-                "HTTPClient", "Gzip", "Files", arguments,
+                "HTTPClient", "Gzip", "Files", "CPages", arguments,
             ]
         ),
         program("hearth", ["Commands", "Files", arguments]),

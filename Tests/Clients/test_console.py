@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import urllib.parse
 
 import pytest
 
@@ -389,6 +390,73 @@ def test_rules_are_edited_checked_and_published(console, server):
     there = server.get("/.settings/rules.json?ns=edited", headers=OWNER).json
     assert there["rules"][".read"] == "auth.uid === 'ann'"
     page.wait_text(".history", "console")
+
+
+COVERED = """{"rules": { "posts": { "$post": {
+  ".read": "auth != null && (data.child('open').val() == true ||
+    auth.uid == $post)",
+  ".write": true, ".validate": "newData.val() > 5" /* <b>\u202e</b> */,
+  "never": {".validate": "newData.isString()"}
+}}}}
+"""
+
+
+def use(server, path, uid=None, value=None):
+    """A request of a user, which the rules decide."""
+    who = "" if uid is None else "&auth_variable_override=" + urllib.parse.quote(json.dumps({"uid": uid}))
+    headers = {} if uid is None else OWNER
+    address = f"/{path}.json?ns=covered{who}"
+    server.get(address, headers=headers) if value is None else server.put(address, value, headers=headers)
+
+
+def test_coverage_says_of_each_part_how_often_and_which_values(console, server):
+    rules = server.put("/.settings/rules.json?ns=covered", None, raw=COVERED.encode(), headers=OWNER)
+    assert rules.status == 200, rules.text
+    put(server, "posts/p1/open", True, ns="covered")
+    put(server, "posts/p2", {"open": False}, ns="covered")
+    for path, uid, value in (("p1", "ann", None), ("p2", "p2", None), ("p1", None, None), ("p3", "ann", 6), ("p3", "ann", "six")):
+        use(server, f"posts/{path}", uid, value)
+    page = console("rules?ns=covered")
+    page.press(".bar button", "Coverage")
+    marks = "[...document.querySelectorAll('.rule')].map((rule) => `${rule.className} ${rule.dataset.times}`).join()"
+    page.wait(f"{marks} === 'rule both 3,rule only-true 2,rule errors 2,rule never 0'")
+    assert "coverage=true" in page.value("location.search")
+    # The text is whole, and what is hidden in it is seen.
+    shown = page.value("document.querySelector('.code-box code').textContent")
+    assert shown == COVERED.replace("\u202e", "[U+202E]")
+    assert page.value("[...document.querySelectorAll('.numbers span')].map((line) => line.textContent.trim()).join()") == "± 2,! 4,○ 5"
+    head = page.value("document.querySelector('.coverage header').innerText.replace(/\\s+/g, ' ')")
+    assert "rules consulted 3 of 4" in head and "parts evaluated 15 of 17" in head and "decisions 5" in head
+    page.wait_text(".coverage-side details", "/posts/$post/never")
+    # By keyboard: the rule, its first part, the part in that; and the next rule.
+    counts = "document.querySelector('.counts').innerText.replace(/\\s+/g, ' ')"
+    page.value("document.querySelector('.rule').focus()")
+    for key, text in (
+        (None, "± read /posts/$post line 2, consulted 3 times: true and false true 2 false 1"),
+        ("ArrowRight", "auth != null line 2, evaluated 3 times true 2 false 1"),
+        ("ArrowRight", "auth line 2, evaluated 3 times an object 2 null 1"),
+        ("ArrowDown", "+ write /posts/$post line 4, consulted twice: only true true 2"),
+        ("ArrowDown", "! validate /posts/$post line 4, consulted twice: errors true 1 a string cannot be ordered against a number. 1"),
+        ("End", "newData line 5, its rule was never consulted"),
+    ):
+        if key:
+            page.key(key)
+        page.wait(f"{counts} === {json.dumps(text)}")
+    # By pointer.
+    point = "[...document.querySelectorAll('.part')].find((part) => part.textContent === {0}).dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}))"
+    page.value(point.format(json.dumps("auth.uid == $post")))
+    page.wait_text(".counts", "evaluated once, not needed twice")
+    page.press(".coverage-side button", "/posts/$post/never")
+    page.wait_text(".counts", "never consulted")
+    page.press(".buttons button", "Count anew")
+    page.wait(f"{marks} === 'rule never 0,rule never 0,rule never 0,rule never 0'")
+    assert server.put("/.inspect/level.json", "refused", headers=OWNER).status == 200
+    page.press(".bar button", "Read anew")
+    page.wait_text(".strip", "nothing is counted now")
+    page.press(".buttons button", "Count all decisions")
+    page.wait_gone(".strip")
+    page.press(".bar button", "Coverage")
+    page.wait("document.querySelector('textarea.code').checkVisibility()")
 
 
 def test_users_are_made_found_disabled_and_deleted(console, server):

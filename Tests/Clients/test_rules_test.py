@@ -2,11 +2,13 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import xml.etree.ElementTree
 
 import pytest
 from command_line import hearth
+from sample_pages import Window, contrast_faults
 
 ROOT = pathlib.Path(__file__).parents[2]
 RULES = '{"rules": {"a": {".read": "auth.uid === \'ann\'", ".write": "newData.isNumber()"}}}'
@@ -106,13 +108,46 @@ def test_the_outcome_is_written_for_machines(folder):
     assert len(failures) == 1 and failures[0].get("message") == "expected allow, got deny"
 
 
-def test_the_coverage_page_stands_alone(folder):
+def test_the_coverage_page_stands_alone(folder, browser):
     code, _, errors = run(folder, "test", "a.cases.json", "--coverage-html", "coverage.html")
     assert (code, errors) == (0, "")
-    page = (folder / "coverage.html").read_text()
-    assert "newData.isNumber()" in page.replace("<span", "").replace("</span>", "") or "isNumber" in page
     assert not list(folder.glob("*.partial"))
-    assert "src=" not in page and "href=\"http" not in page
+    page = Window(browser, f"file://{folder}/coverage.html")
+    page.wait_text(".rule.only-true", "newData.isNumber()")
+    assert page.value("document.querySelector('.code-box code').textContent") == RULES
+    assert page.value("performance.getEntriesByType('resource').length") == 0
+    assert page.value("document.title") == "Rules coverage: a.json"
+    for theme in ("light", "dark"):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        assert contrast_faults(page) == []
+    page.check()
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "</script><script>alert(1)</script>", "</style></title><img src=x onerror=alert(1)>", "\" onmouseover=\"alert(1)",
+        "<!--<script>", "]]>", "&lt;b&gt;", "a\u202eb\u2066c\u200bd\ufeffe",
+    ],
+)
+def test_hostile_rules_and_values_are_text_in_the_coverage_page(folder, browser, hostile):
+    rule = "newData.val() + 'x' != '" + hostile.replace("'", "") + "'"
+    write(folder, "a.json", f"/* {hostile} */ " + json.dumps({"rules": {"a": {".write": rule}}}, ensure_ascii=False))
+    case = {"name": hostile, "op": "write", "path": "/a", "value": hostile, "expect": "allow"}
+    write(folder, "a.cases.json", [case])
+    code, _, errors = run(folder, "test", "a.cases.json", "--coverage-html", "coverage.html")
+    assert (code, errors) == (0, "")
+    page = Window(browser, f"file://{folder}/coverage.html")
+    page.wait("document.querySelector('.rule')")
+    page.value("[...document.querySelectorAll('.part')].find((part) => part.textContent === 'newData.val()').focus()")
+    seen = re.sub("[\u202e\u2066\u200b\ufeff]", lambda sign: f"[U+{ord(sign[0]):X}]", hostile)
+    page.wait(f"document.querySelector('.counts bdi')?.textContent === {json.dumps(json.dumps(seen))}")
+    assert seen in page.value("document.querySelector('.code-box code').textContent")
+    assert page.value("document.querySelectorAll('script').length") == 2
+    assert page.value("document.querySelectorAll('img, b.alert, [onmouseover], [onerror]').length") == 0
+    page.check()
+    page.close()
 
 
 @pytest.mark.parametrize(

@@ -92,19 +92,6 @@ package enum RulesLimits {
     /// are counted together.
     package static let coveredByteCount = 256 * 1024
 
-    /// Sub-expressions that a page of coverage marks; those after are counted and not marked. At
-    /// 150 bytes of markup each, and with its other limits, a page takes at most 32 MB.
-    package static let markedExpressionCount = 20_000
-
-    /// Bytes of expressions that a page of coverage repeats beside their counts, 256 KiB.
-    package static let quotedByteCount = 256 * 1024
-
-    /// Lines of a page of coverage that can be linked to.
-    package static let linkedLineCount = 20_000
-
-    /// Rules that one list of a page of coverage names.
-    package static let listedRuleCount = 500
-
     /// Faults reported for one text; the rest is cut off.
     package static let faultCount = 1_000
 

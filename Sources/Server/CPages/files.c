@@ -124,6 +124,10 @@ static const unsigned char console_console_js[] = {
 #embed "Pages/console/console.js"
 };
 
+static const unsigned char console_coverage_js[] = {
+#embed "Pages/console/coverage.js"
+};
+
 static const unsigned char console_data_js[] = {
 #embed "Pages/console/data.js"
 };
@@ -180,6 +184,19 @@ static const unsigned char console_viewer_js[] = {
 #embed "Pages/console/viewer.js"
 };
 
+// An embedded file ends without a comma.
+static const unsigned char coverage_html[] = {
+#embed "Pages/coverage/begin.html"
+,
+#embed "Pages/console/console.css"
+,
+#embed "Pages/coverage/middle.html"
+,
+#embed "Pages/console/coverage.js"
+,
+#embed "Pages/coverage/end.html"
+};
+
 static const unsigned char social_rules[] = {
 #embed "../../../rules/social.json"
 };
@@ -229,6 +246,7 @@ static const struct page_file console[] = {
     PAGE("", console_index_html),
     STYLE("console.css", console_console_css),
     SCRIPT("console.js", console_console_js),
+    SCRIPT("coverage.js", console_coverage_js),
     SCRIPT("data.js", console_data_js),
     SCRIPT("dom.js", dom_js),
     SCRIPT("filter.js", console_filter_js),
@@ -256,3 +274,4 @@ static const struct page_file rules[] = {
 const struct page_set sample_pages = SET_OF(samples);
 const struct page_set console_pages = SET_OF(console);
 const struct page_set sample_rules = SET_OF(rules);
+const struct page_file coverage_page = PAGE("", coverage_html);

@@ -185,110 +185,6 @@ struct CoverageTests {
         #expect(coverage.summary.evaluated == 0)
     }
 
-    // MARK: The page
-
-    private func page(_ coverage: Coverage, _ title: String = "test") -> String {
-        String(decoding: coverage.page(title: title), as: UTF8.self)
-    }
-
-    @Test("the page marks every rule by what it came to, links to those never consulted")
-    func marks() throws {
-        let page = page(try covered())
-        for mark in [
-            #"<span class="r b" id="R0" tabindex="0" data-n="3">"#,
-            #"<span class="r t" id="R1" tabindex="0" data-n="2">true<span class="panel">"#,
-            #"<span class="r x" id="R2" tabindex="0" data-n="2">"#,
-            #"<span class="r n" id="R3" tabindex="0" data-n="0">"#,
-            ##"<a href="#R3" title="line 4"><small>4</small>"##,
-            ##"<a id="L4" href="#L4" class="n" data-s="○">4</a>"##,
-            "<bdi>&quot;p1&quot;</bdi> <i style=\"width:100%\"></i><b>1</b>",
-            "a string cannot be ordered against a number.",
-        ] {
-            #expect(page.contains(mark), "\(mark)")
-        }
-    }
-
-    /// The text of the elements of a page, without markup.
-    private func shownText(_ page: String) -> String {
-        page.replacing(/<style>[^<]*<\/style>/, with: "").replacing(/<[^>]*>/, with: "")
-    }
-
-    @Test("the rules text is whole in the page, and its elements are closed")
-    func wholeText() throws {
-        var page = page(try covered())
-        // Every tag but the void ones is opened and closed in turn.
-        var open: [Substring] = []
-        for tag in page.matches(of: /<(\/?)([a-z0-9]+)[^>]*>/) where !["meta"].contains(tag.2) {
-            if tag.1.isEmpty { open.append(tag.2) } else { #expect(open.popLast() == tag.2) }
-        }
-        #expect(open.isEmpty)
-        // Without panels, which hold no further panel, the text between pre tags is the rules.
-        let panel =
-            /<span class="panel">(<span class="(head|sub|row[ xo]*)">([^<]|<\/?(i|b|code|bdi)[^>]*>)*<\/span>)*<\/span>/
-        page = page.replacing(panel, with: "")
-        let start = try #require(page.firstRange(of: "<pre><code>")).upperBound
-        let end = try #require(page.firstRange(of: "</code></pre>")).lowerBound
-        let code = shownText(String(page[start..<end])).replacing("&#39;", with: "'")
-            .replacing("&quot;", with: "\"").replacing("&gt;", with: ">").replacing(
-                "&amp;",
-                with: "&"
-            )
-        #expect(code == Self.text)
-    }
-
-    @Test("the page runs nothing and asks for nothing")
-    func alone() throws {
-        let page = page(try covered())
-        #expect(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'"))
-        for word in ["<script", " src=", "url(", "@import", "<link", "javascript:", " onclick"] {
-            #expect(!page.contains(word), "\(word)")
-        }
-    }
-
-    @Test(
-        "hostile rules, values and titles stay text",
-        arguments: [
-            "</script><script>alert(1)</script>", "</style></title><img src=x onerror=alert(1)>",
-            "\" onmouseover=\"alert(1)", "' x='", "<!--", "]]>", "&lt;b&gt;",
-            "a\u{202E}b\u{2066}c\u{200B}d\u{FEFF}e", "\u{2028}\u{7F}\u{0}",
-        ]
-    )
-    func hostile(_ text: String) throws {
-        let quoted = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
-        let inner = text.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-        let source = String(
-            decoding: try JSONEncoder().encode(
-                "data.val() + 'x' != '\(inner.replacing("\u{2028}", with: ""))'"
-            ),
-            as: UTF8.self
-        )
-        let rules = try Ruleset.load(
-            "/* \(text.replacing("*/", with: "")) */ {\"rules\":{\".read\":\(source)}}"
-        )
-        var coverage = Coverage(rules)
-        let request = RulesRequest(
-            root: try Node(json: quoted),
-            auth: nil,
-            now: Timestamp(milliseconds: 0)
-        )
-        coverage.add(rules.decideRead(.root, query: nil, request, recording: .values))
-        let page = page(coverage, text)
-        let plain = self.page(Coverage(rules))
-        for mark in [
-            "<script", "<img", "<!--", "<b>alert", "\u{202E}", "\u{2066}", "\u{200B}", "\u{FEFF}",
-        ] {
-            #expect(!page.contains(mark), "\(mark)")
-            #expect(!plain.contains(mark), "\(mark)")
-        }
-        #expect(!page.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
-        let tags = page.matches(of: /<[a-z][^>]*>/).map { $0.output }
-        #expect(!tags.contains { $0.contains("alert") || $0.contains("onmouseover") })
-        if text.contains("\u{202E}") { #expect(page.contains("a[U+202E]b[U+2066]c[U+200B]d")) }
-        // The JSON says the same and loads.
-        let found = try report(coverage)
-        #expect(found.rules.contains(text.replacing("*/", with: "")))
-    }
-
     /// Rules near the largest that load: many rules, or rules of many parts.
     enum LargeRules: CaseIterable {
         case manyRules, manyParts
@@ -309,7 +205,7 @@ struct CoverageTests {
     }
 
     @Test(
-        "the largest rules give a page and a report of bounded size",
+        "the largest rules give a report of bounded size",
         arguments: LargeRules.allCases
     )
     func largest(_ rules: LargeRules) throws {
@@ -324,8 +220,6 @@ struct CoverageTests {
             coverage.add(rules.decideRead(path, query: nil, request, recording: .values))
         }
         #expect(coverage.summary.consulted == 1)
-        let page = coverage.page(title: "t")
-        #expect((1_000_000..<32_000_000).contains(page.count))
         #expect((500_000..<32_000_000).contains(coverage.json().count))
     }
 }

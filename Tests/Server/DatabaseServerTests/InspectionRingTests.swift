@@ -183,23 +183,6 @@ struct RefusalLogTests {
     }
 }
 
-@Suite("Text on pages")
-struct MarkupTextTests {
-    @Test(
-        "is text, whatever it says",
-        arguments: [
-            ("<script>&\"'", "&lt;script&gt;&amp;&quot;&#39;"),
-            ("a\u{202e}b\u{0}c\u{2028}", "a[U+202E]b[U+0]c[U+2028]"),
-            ("ä 名 \n", "ä 名 \n"),
-        ]
-    )
-    func escaped(_ text: String, _ shown: String) {
-        var page = MarkupText()
-        page.text(text)
-        #expect(String(decoding: page.bytes, as: UTF8.self) == shown)
-    }
-}
-
 @Suite("A list of decisions")
 struct DecisionListTests {
     /// A refused update of so many places under long rules, with every value noted down.

@@ -6,18 +6,14 @@ enum InspectionForm: String {
     case json = "application/json"
     /// Lines for a terminal.
     case text = "text/plain"
-    /// A page that needs no other file.
-    case page = "text/html"
 }
 
 extension RemoteDatabase {
-    /// Writes the server's report under `/.inspect` to a file, which gets its name when it is whole, or to standard
-    /// output (nil).
+    /// Writes the server's report under `/.inspect` to standard output.
     func copyInspection(
         _ path: DatabasePath,
         _ parameters: Parameters = [],
         as form: InspectionForm,
-        to output: String? = nil,
     ) throws(CommandError) {
         let resource = form == .json ? path.resource : path.pageResource
         let request = HTTPRequest(
@@ -25,10 +21,7 @@ extension RemoteDatabase {
             address.url(resource: resource, parameters),
             headers: address.headers + ["Accept: \(form.rawValue)"]
         )
-        // `perform` takes a page for the answer of something else than a database.
-        let response = try form == .page ? answer(to: request) : perform(request)
-        guard response.isSuccess else { throw refusal(request, response) }
-        try write(response.body, to: output)
+        try write(perform(request).body, to: nil)
     }
 
     /// Clears the server's report.

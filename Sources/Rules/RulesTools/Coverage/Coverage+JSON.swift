@@ -4,7 +4,7 @@ import SecurityRules
 extension Coverage {
     /// The counts as JSON, in the shape of the rules test API's report.
     ///
-    ///     {"rules": <the text, without a byte order mark>, "decisions": 5, "cut": 0, "report": [
+    ///     {"rules": <the text, without a byte order mark>, "decisions": 5, "cut": 0, "hint"?: <text>, "report": [
     ///        {"path": "/a/$b", "kind": "read", "position": P, "values": [V...], "children": [
     ///           {"position": P, "values": [V...], "unevaluated": 2, "children": [...]}...]}...]}
     ///
@@ -19,12 +19,17 @@ extension Coverage {
     /// `unevaluated` counts how often the rule did not need it; `cut` the decisions that were too long
     /// to be counted whole. A path that is very long begins with `…`.
     ///
+    /// - Parameter hint: what readers of the counts must know.
     /// - Returns: UTF-8. O(rules and their sub-expressions): some 150 bytes each.
-    package func json() -> [UInt8] {
+    package func json(hint: String? = nil) -> [UInt8] {
         var out = Array("{\"rules\":".utf8)
         let text = RulesText(plan.ruleset.text)
         appendJSONString(text.string, to: &out)
         out.append(contentsOf: ",\"decisions\":\(decisionCount),\"cut\":\(cutCount)".utf8)
+        if let hint {
+            out.append(contentsOf: ",\"hint\":".utf8)
+            appendJSONString(hint, to: &out)
+        }
         out.append(contentsOf: ",\"report\":[".utf8)
         for (index, planned) in plan.rules.enumerated() {
             if index > 0 { out.append(UInt8(ascii: ",")) }

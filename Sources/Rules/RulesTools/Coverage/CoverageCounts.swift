@@ -6,19 +6,7 @@ struct CoveredRule: Sendable {
     private(set) var falseCount = 0
     private(set) var errors = CoveredErrors()
 
-    /// The summary of all evaluations of a rule, from the best to the worst.
-    enum State: String, CaseIterable {
-        case both, onlyTrue, onlyFalse, errors, never
-    }
-
     var count: Int { trueCount + falseCount + errors.count }
-
-    /// An error is shown before anything else: a rule that is aborted is most often a mistake.
-    var state: State {
-        if errors.count > 0 { return .errors }
-        if trueCount > 0 { return falseCount > 0 ? .both : .onlyTrue }
-        return falseCount > 0 ? .onlyFalse : .never
-    }
 
     mutating func add(_ result: RuleOutcome.Result) {
         switch result {

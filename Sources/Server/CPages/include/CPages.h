@@ -24,6 +24,9 @@ extern const struct page_set sample_pages;
 /// The console.
 extern const struct page_set console_pages;
 
+/// A file of its own that draws the coverage of rules, up to the JSON that it draws.
+extern const struct page_file coverage_page;
+
 /// The rules of the sample services.
 extern const struct page_set sample_rules;
 

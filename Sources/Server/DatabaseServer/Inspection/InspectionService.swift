@@ -13,8 +13,6 @@ struct InspectionRequest {
     let forgets: Bool
     let database: DatabaseID
     let filter: RequestFilter
-    /// Whether the client takes plain text, and no page.
-    let wantsText: Bool
 }
 
 /// The newest decisions, the coverage, and the level of both: `/.inspect/...`, for admins.
@@ -65,22 +63,23 @@ final class InspectionService: Service {
         }
     }
 
-    /// Asks the engine whether the caller may. A browser that asks for requests is led to the console's page of them.
+    /// Asks the engine whether the caller may. A browser is led to the console's page of what it asks for.
     func inspect(_ subject: InspectionSubject, _ pending: PendingExchange) throws(BadRequest) {
-        if subject == .requests(.page), pending.method == .get,
+        let head = pending.exchange.head
+        if subject.form == .page, pending.method == .get,
             server.requests.leadsToConsole(pending.exchange)
         {
-            return finish(pending, .console("requests", pending.exchange.head.query))
+            let isCoverage = subject == .coverage(.page)
+            let coverage = isCoverage ? [(name: "coverage", value: "true")] : []
+            let page = isCoverage ? "rules" : "requests"
+            return finish(pending, .console(page, head.query + coverage))
         }
-        let head = pending.exchange.head
         let forgets = pending.method == .delete
-        let accepted = AcceptedTypes(head.headers("accept"))
         let request = InspectionRequest(
             subject: subject,
             forgets: forgets,
             database: pending.database,
-            filter: try RequestFilter(head.query),
-            wantsText: accepted.contains("text/plain") && !accepted.contains("text/html")
+            filter: try RequestFilter(head.query)
         )
         pending.subject = .inspection(request)
         switch subject {
@@ -132,15 +131,9 @@ final class InspectionService: Service {
         let hint =
             engine.inspection == .all
             ? nil : "nothing is counted now: --inspect all, or PUT \"all\" to /.inspect/level.json"
-        let name = request.database.name
         write(pending) {
-            switch (request.subject.form, request.wantsText) {
-            case (.json, _): .json(coverage.json())
-            case (.page, true):
-                .plain(Array((coverage.listing() + (hint.map { $0 + "\n" } ?? "")).utf8))
-            case (.page, false):
-                .page(coverage.page(title: name + (hint.map { " (\($0))" } ?? "")))
-            }
+            if request.subject.form == .json { return .json(coverage.json(hint: hint)) }
+            return .plain(Array((coverage.listing() + (hint.map { $0 + "\n" } ?? "")).utf8))
         }
     }
 
@@ -157,19 +150,6 @@ extension HTTPResponse {
     static func plain(_ body: [UInt8]) -> HTTPResponse {
         let headers = headers(type: "text/plain; charset=utf-8")
         return HTTPResponse(status: 200, headers: headers, body: body)
-    }
-
-    /// A page that may do nothing but be looked at; it can hold what is for administrators alone.
-    static func page(_ body: [UInt8]) -> HTTPResponse {
-        let policy =
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
-            + "base-uri 'none'; frame-ancestors 'none'"
-        let own = [
-            ("Content-Security-Policy", policy), ("Referrer-Policy", "no-referrer"),
-            ("X-Content-Type-Options", "nosniff"),
-        ]
-        let headers = headers(type: "text/html; charset=utf-8", cache: "no-store")
-        return HTTPResponse(status: 200, headers: headers + own, body: body)
     }
 
     /// A refusal by the rules; in development with the reason, in a header.

@@ -6,7 +6,7 @@ enum InspectionSubject: Equatable, Sendable {
     /// How an answer is written.
     enum Form: Sendable {
         case json
-        /// For a browser; plain text for a client that takes only that.
+        /// Plain text; a browser is led to the console.
         case page
     }
 

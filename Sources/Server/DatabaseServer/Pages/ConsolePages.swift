@@ -46,7 +46,7 @@ extension PageSet {
 extension HTTPResponse {
     /// Leads to a page of the console, with what of a query it understands. Credentials stay behind.
     static func console(_ page: String, _ query: [(name: String, value: String)]) -> HTTPResponse {
-        let kept = query.filter { ["ns", "path", "uid", "refused"].contains($0.name) }
+        let kept = query.filter { ["ns", "path", "uid", "refused", "coverage"].contains($0.name) }
             .map { "\($0.name)=\(PercentCoding.encode($0.value))" }
         let search = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
         return HTTPResponse(status: 302, headers: [("Location", "/.console/\(page)\(search)")])

@@ -68,7 +68,8 @@ struct TestReport {
                     + covered.map(\.path).joined(separator: ", ")
             )
         }
-        try OutputFile.write(first.coverage.page(title: first.path), to: path)
+        let page = CoveragePage.bytes(title: first.path, first.coverage.json())
+        try OutputFile.write(page, to: path)
     }
 
     func text(_ format: ReportFormat, isVerbose: Bool) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Files
+import HTTPClient
 
 struct RulesCoverageCommand: Command {
     static let configuration = CommandConfiguration(
@@ -41,8 +42,15 @@ struct RulesCoverageCommand: Command {
             try database.clearInspection(Self.address)
             return .done("", errors: "counting anew")
         }
-        let form: InspectionForm = json ? .json : html == nil ? .text : .page
-        try database.copyInspection(Self.address, as: form, to: html)
+        guard let html else {
+            try database.copyInspection(Self.address, as: json ? .json : .text)
+            return .silent
+        }
+        let report = try database.perform(database.request(.get, Self.address)).body
+        guard report.starts(with: "{\"rules\":".utf8) else {
+            throw .failed("\(database.location) says nothing of its rules: is it an older server?")
+        }
+        try database.write(CoveragePage.bytes(title: database.location, report), to: html)
         return .silent
     }
 }

@@ -1,5 +1,6 @@
 // The page of the rules: what is in force, an editor whose faults are the server's, a simulator, and the history.
 
+import { coverage } from "./coverage.js";
 import { ago, el, fill, notice, wholeText } from "./dom.js";
 import { confirmed } from "./parts.js";
 import { getJSON, send } from "./server.js";
@@ -22,6 +23,12 @@ export class RulesPage {
   #state = el("p", { class: "quiet" });
   #history = el("ol", { class: "history" });
   #answer = el("div", { role: "status" });
+  #box = el("div", { class: "editor-box" }, this.#numbers, el("div", { class: "layers" }, this.#paint));
+  #covered = el("div", { class: "covered", hidden: true });
+  #counts = el("aside", { class: "inspector", "aria-label": "Counts", hidden: true });
+  #side;
+  #format = el("button", { type: "button", onclick: () => this.#layOut() }, "Format");
+  #coverage = el("button", { type: "button", "aria-pressed": "false" }, "Coverage");
 
   constructor(shell) {
     this.#shell = shell;
@@ -30,22 +37,47 @@ export class RulesPage {
     this.field.addEventListener("scroll", () => this.#scrolled());
     this.field.addEventListener("keydown", (event) => this.#press(event));
     this.#publish.addEventListener("click", () => this.#save());
+    this.#box.lastElementChild.append(this.field);
+    this.#coverage.addEventListener("click", () => shell.go("rules", "", this.#isCovered ? {} : { coverage: "true" }));
+    this.#side = el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator(), el("h2", {}, "History"), this.#history);
     this.element = el(
       "section",
       { class: "page split", "aria-label": "Rules" },
       el(
         "div",
         { class: "main-part" },
-        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules"), el("button", { type: "button", onclick: () => this.#layOut() }, "Format"), el("button", { type: "button", onclick: () => this.show("", new URLSearchParams()) }, "Read anew"), this.#publish),
+        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules"), this.#coverage, this.#format, el("button", { type: "button", onclick: () => this.#readAnew() }, "Read anew"), this.#publish),
         this.#state,
-        el("div", { class: "editor-box" }, this.#numbers, el("div", { class: "layers" }, this.#paint, this.field)),
+        this.#box,
+        this.#covered,
         this.#problems,
       ),
-      el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator(), el("h2", {}, "History"), this.#history),
+      this.#side,
+      this.#counts,
     );
   }
 
+  get #isCovered() {
+    return !this.#covered.hidden;
+  }
+
   async show(_, query) {
+    const isCovered = query.has("coverage");
+    for (const part of [this.#covered, this.#counts]) part.hidden = !isCovered;
+    for (const part of [this.#box, this.#problems, this.#side, this.#format, this.#publish]) part.hidden = isCovered;
+    this.#coverage.ariaPressed = String(isCovered);
+    if (isCovered) this.#cover();
+    // What is being typed stays.
+    if (!this.field.value || this.field.value === this.#saved) await this.#read();
+    const asked = query.get("simulate");
+    if (asked) this.#fillSimulator(JSON.parse(asked));
+  }
+
+  #readAnew() {
+    return this.#isCovered ? this.#cover() : this.#read();
+  }
+
+  async #read() {
     try {
       const response = await send("GET", "/.settings/rules.json", { query: { ns: this.#shell.database } });
       this.#saved = await response.text();
@@ -55,8 +87,35 @@ export class RulesPage {
     } catch (refusal) {
       notice(`Could not read the rules: ${refusal.message}`, true);
     }
-    const asked = query?.get("simulate");
-    if (asked) this.#fillSimulator(JSON.parse(asked));
+  }
+
+  // Coverage: how often each part of the rules in force was asked, and what it gave
+
+  async #cover() {
+    const { database } = this.#shell;
+    try {
+      const report = await getJSON("/.inspect/coverage.json", { ns: database });
+      const { main, aside } = coverage(report, database);
+      const begin = (words, work) => el("button", { type: "button", onclick: () => this.#count(work) }, words);
+      fill(this.#covered, [main]);
+      fill(this.#counts, [aside, el(
+        "div",
+        { class: "buttons" },
+        report.hint ? begin("Count all decisions", () => send("PUT", "/.inspect/level.json", { body: '"all"' })) : null,
+        begin("Count anew", () => send("DELETE", "/.inspect/coverage.json", { query: { ns: database } })),
+      )]);
+    } catch (refusal) {
+      fill(this.#covered, [el("p", { class: "empty" }, `Could not read the counts: ${refusal.message}`)]);
+    }
+  }
+
+  async #count(work) {
+    try {
+      await work();
+    } catch (refusal) {
+      notice(`Not done: ${refusal.message}`, true);
+    }
+    await this.#cover();
   }
 
   close() {
