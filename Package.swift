@@ -411,7 +411,7 @@ let simulation = folder(
             of: "Simulation",
             [
                 "JSONTree", "SecurityRules", "WireProtocol", "DatabaseCore", "WriteAheadLog",
-                "SyncCore", "SimulatedStorage",
+                "StateRecovery", "SyncCore", "SimulatedStorage",
             ]
         ),
     ]

@@ -93,7 +93,7 @@ struct KeyOrderTests {
     func checkOnly() throws {
         var node = Node.absent
         var keys: [String] = []
-        while (node.shape.top?.height ?? 0) < 2 || keys.count % 64 != 0 {
+        while node.height < 2 || keys.count % 64 != 0 {
             keys.append("k\(1000 + keys.count)")
             let text = String(repeating: "v", count: 600)
             node.set(Node(string: text), at: try path(keys.last ?? ""))

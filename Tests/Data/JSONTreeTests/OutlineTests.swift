@@ -70,7 +70,7 @@ struct OutlineTests {
             return true
         }
         #expect(keys.count == count)
-        #expect(count < 300 || (node.shape.top?.height ?? 0) > 0)
+        #expect(count < 300 || node.height > 0)
         for index in (0..<count).shuffled(using: &random).prefix(500) + [0, count - 1] {
             #expect(node.key(at: index) == keys[index])
         }

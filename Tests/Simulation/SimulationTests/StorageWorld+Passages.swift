@@ -4,6 +4,8 @@ import SimulatedStorage
 import StateRecovery
 import WriteAheadLog
 
+@testable import Simulation
+
 /// The ways in which the tree leaves memory and comes back.
 extension StorageWorld {
     /// Ends the process in good order and starts another.

@@ -1,8 +1,8 @@
-package import JSONTree
+import JSONTree
 
 /// What can become of the blocks of a tree: each is made by some write, and each must come through
 /// log, checkpoint and backup.
-package enum TreeState: String, CaseIterable, Sendable {
+enum TreeState: String, CaseIterable, Sendable {
     /// A key smaller than the first one that a branch holds went into its first page.
     case firstKeyLowered
     case pageSplitAtEnd, pageSplitAtStart, pageSplitInMiddle
@@ -27,7 +27,7 @@ extension TreeState {
     /// What the write at `path` that made `new` of `old` did to the maps on its way.
     ///
     /// Compares blocks by identity, which is exact while `old` is held.
-    package static func seen(from old: Node, to new: Node, at path: Path) -> Set<TreeState> {
+    static func seen(from old: Node, to new: Node, at path: Path) -> Set<TreeState> {
         var seen: Set<TreeState> = []
         for count in 0...path.keyCount {
             let place = path.prefix(count)

@@ -1,64 +1,66 @@
+@testable import JSONTree
+
 /// The blocks of a node in memory, for tests that count which structures a tree has had.
-package struct NodeShape {
+struct NodeShape {
     /// Whether the value is in a block of its own and not inside its parent's.
-    package let isOwnBlock: Bool
+    let isOwnBlock: Bool
     /// Whether its priority is in a block of its own.
-    package let hasOwnPriorityBlock: Bool
+    let hasOwnPriorityBlock: Bool
     /// The top of a map that is in a block of its own; nil for every other value.
-    package let top: BlockShape?
+    let top: BlockShape?
 }
 
 /// One block of a map: a page, or a branch over pages.
 ///
 /// Holds the block, so that writes to the tree copy it.
-package struct BlockShape {
+struct BlockShape {
     private let block: Block
 
     fileprivate init(_ block: Block) { self.block = block }
 
     /// Levels of branches from here down to the pages; 0 for a page.
-    package var height: Int { block.height }
+    var height: Int { block.height }
 
     /// Bytes of the block.
-    package var byteCount: Int { block.byteCount }
+    var byteCount: Int { block.byteCount }
 
     /// Entries of a page, or pages and branches below a branch.
-    package var entryCount: Int { Entries(block.start).count }
+    var entryCount: Int { Entries(block.start).count }
 
     /// Whether it refers to as many blocks as it may before it is cut.
-    package var isAtReferenceLimit: Bool { block.referenceCount == Size.fanOut }
+    var isAtReferenceLimit: Bool { block.referenceCount == Size.fanOut }
 
     /// Bytes that a page holds before it is cut.
-    package static var pageByteCount: Int { Size.page }
+    static var pageByteCount: Int { Size.page }
 
     /// The first key that its bytes hold.
-    package var ownFirstKey: Key {
+    var ownFirstKey: Key {
         withExtendedLifetime(block) { Key(Entries(block.start).key(0)) }
     }
 
     /// The least key below.
-    package var leastKey: Key { block.withFirstKey { Key($0) } }
+    var leastKey: Key { block.withFirstKey { Key($0) } }
 
     /// The blocks directly below a branch, in key order; none for a page.
-    package var below: [BlockShape] {
+    var below: [BlockShape] {
         if !block.isBranch { return [] }
         return (0..<block.referenceCount).map { BlockShape(block.reference($0)) }
     }
 
     /// The one of `below` where `key` belongs; nil for a page.
-    package func below(for key: Key) -> BlockShape? {
+    func below(for key: Key) -> BlockShape? {
         if !block.isBranch { return nil }
         let index = key.withBytes { Entries(block.start).page(for: $0) }
         return BlockShape(block.reference(index))
     }
 
     /// Whether both are the same block in memory.
-    package func isIdentical(to other: BlockShape) -> Bool { block === other.block }
+    func isIdentical(to other: BlockShape) -> Bool { block === other.block }
 }
 
 extension Node {
     /// The blocks of the node.
-    package var shape: NodeShape {
+    var shape: NodeShape {
         guard case .packed(let block, let offset) = storage else {
             return NodeShape(isOwnBlock: false, hasOwnPriorityBlock: false, top: nil)
         }

@@ -2,6 +2,8 @@ import DatabaseCore
 import JSONTree
 import WireProtocol
 
+@testable import Simulation
+
 /// What applications write.
 extension StorageWorld {
     func newList(_ index: Int) -> StorageList {

@@ -1,5 +1,7 @@
+@testable import Simulation
+
 /// What can happen to the log and the checkpoints of a data folder.
-package enum StorageState: String, CaseIterable, Sendable {
+enum StorageState: String, CaseIterable, Sendable {
     case batchOfOne, batchOfMany, segmentTurn, payloadInPieces
     case batchOfOneDuringCheckpoint, batchOfManyDuringCheckpoint
     case segmentTurnDuringCheckpoint, payloadInPiecesDuringCheckpoint
@@ -21,19 +23,19 @@ package enum StorageState: String, CaseIterable, Sendable {
 }
 
 /// Ways in which a tree leaves memory and comes back.
-package enum Passage: String, CaseIterable, Sendable {
+enum Passage: String, CaseIterable, Sendable {
     case log, checkpoint, backup
 }
 
 /// How often each state was reached, and how often it came through each passage.
-package struct StateTable: Sendable {
+struct StateTable: Sendable {
     /// By state: writes that made it.
-    package private(set) var made: [TreeState: Int] = [:]
+    private(set) var made: [TreeState: Int] = [:]
     /// By state and passage: times that a tree with it came back equal to its twin.
-    package private(set) var passed: [TreeState: [Passage: Int]] = [:]
-    package private(set) var storage: [StorageState: Int] = [:]
+    private(set) var passed: [TreeState: [Passage: Int]] = [:]
+    private(set) var storage: [StorageState: Int] = [:]
 
-    package init() {}
+    init() {}
 
     mutating func note(_ states: Set<TreeState>) {
         for state in states { made[state, default: 0] += 1 }
@@ -46,7 +48,7 @@ package struct StateTable: Sendable {
     mutating func note(_ state: StorageState) { storage[state, default: 0] += 1 }
 
     /// Adds another world's.
-    package mutating func add(_ other: StateTable) {
+    mutating func add(_ other: StateTable) {
         made.merge(other.made, uniquingKeysWith: +)
         passed.merge(other.passed) { $0.merging($1, uniquingKeysWith: +) }
         storage.merge(other.storage, uniquingKeysWith: +)
@@ -61,7 +63,7 @@ package struct StateTable: Sendable {
     func lacks(_ state: StorageState) -> Bool { storage[state] == nil }
 
     /// What was never reached, in words.
-    package var missing: [String] {
+    var missing: [String] {
         var missing: [String] = []
         for state in TreeState.allCases {
             if made[state] == nil { missing.append("\(state) was never made") }
@@ -76,7 +78,7 @@ package struct StateTable: Sendable {
     }
 
     /// The whole table as lines of text.
-    package var text: String {
+    var text: String {
         var lines = [Self.line("state", ["made"] + Passage.allCases.map(\.rawValue))]
         for state in TreeState.allCases {
             let counts = Passage.allCases.map { "\(passed[state]?[$0] ?? 0)" }

@@ -3,6 +3,8 @@ import JSONTree
 import SimulatedStorage
 import WireProtocol
 
+@testable import Simulation
+
 /// Databases beside the one that a `StorageWorld` is about, a few or many.
 ///
 /// Commit n of one puts n at the n-th of its keys, which come round again, so that what it holds after

@@ -4,28 +4,30 @@ import SimulatedStorage
 import WireProtocol
 import WriteAheadLog
 
+@testable import Simulation
+
 /// A server on a simulated disk under the writes that applications make, and a plain twin of its tree.
 ///
 /// Lists grow and shrink in every order of keys and every size of values, up to three levels of
 /// branches; meanwhile the process is ended, killed, checkpointed, backed up and restored, and its log
 /// damaged and salvaged. Each time a tree comes back from the disk it is compared with the twin, whole. `table` says which structures
 /// were made, and which of them came back by which way.
-package final class StorageWorld {
+final class StorageWorld {
     /// How much happened.
-    package struct Counts: Sendable {
-        package var operations = 0
-        package var commits = 0
-        package var ends = 0
-        package var powerCuts = 0
-        package var checkpoints = 0
-        package var recoveredCheckpoints = 0
-        package var restores = 0
-        package var salvages = 0
+    struct Counts: Sendable {
+        var operations = 0
+        var commits = 0
+        var ends = 0
+        var powerCuts = 0
+        var checkpoints = 0
+        var recoveredCheckpoints = 0
+        var restores = 0
+        var salvages = 0
 
-        package init() {}
+        init() {}
 
         /// Adds another world's.
-        package mutating func add(_ other: Counts) {
+        mutating func add(_ other: Counts) {
             operations += other.operations
             commits += other.commits
             ends += other.ends
@@ -37,11 +39,11 @@ package final class StorageWorld {
         }
     }
 
-    package let seed: UInt64
-    package internal(set) var counts = Counts()
-    package internal(set) var table = StateTable()
+    let seed: UInt64
+    var counts = Counts()
+    var table = StateTable()
     /// The last things that happened, for the text of a fault.
-    package private(set) var journal: [String] = []
+    private(set) var journal: [String] = []
     var storage: SimulatedLogStorage
     var server: SimulatedServer
     let options: LogOptions
@@ -68,7 +70,7 @@ package final class StorageWorld {
     /// Makes an empty disk and starts a server on it. `table` is what other worlds have reached, which is added to.
     ///
     /// - Throws: `LogError`, `RulesError`: neither can happen on a new disk.
-    package init(seed: UInt64, after table: StateTable = StateTable()) throws {
+    init(seed: UInt64, after table: StateTable = StateTable()) throws {
         self.seed = seed
         self.table = table
         random = SplitMix64(state: seed ^ 0x57_0A6E)
@@ -106,7 +108,7 @@ package final class StorageWorld {
     /// Lets so many things happen.
     ///
     /// - Throws: `SimulationFault` when what comes back from the disk is not what was written.
-    package func run(operations: Int) throws(SimulationFault) {
+    func run(operations: Int) throws(SimulationFault) {
         for _ in 0..<operations { try step() }
     }
 
@@ -159,7 +161,7 @@ package final class StorageWorld {
     /// Makes everything durable, ends the process, starts another and backs up: all that was made came back.
     ///
     /// - Throws: `SimulationFault` when what comes back from the disk is not what was written.
-    package func settle() throws(SimulationFault) {
+    func settle() throws(SimulationFault) {
         try end()
         try backUp()
     }

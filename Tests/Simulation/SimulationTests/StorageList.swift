@@ -1,3 +1,5 @@
+@testable import Simulation
+
 /// One list of a `StorageWorld`: it grows key by key in one order, then shrinks in one.
 struct StorageList {
     enum Phase: CaseIterable { case growing, shrinking }
