@@ -285,6 +285,11 @@ def test_the_data_is_seen_as_another_person(console, server):
         page.wait(f"{hidden} === {expected!r}")
         if who == "bob":
             page.wait(f"{page.row('r1')}.title.includes('auth.uid')")
+            # The hatch stays when the row is chosen, and the frame stands above the rows.
+            page.chooses("r1")
+            page.wait(f"getComputedStyle({page.row('r1')}).backgroundImage.includes('repeating-linear-gradient')")
+            frame = "getComputedStyle(document.querySelector('.masked'), '::after')"
+            assert page.value(f"[{frame}.position, {frame}.zIndex, {frame}.borderTopWidth].join()") == "absolute,1,3px"
     page.press(".mask button", "Leave")
     page.wait("!document.querySelector('.mask').checkVisibility()")
 
