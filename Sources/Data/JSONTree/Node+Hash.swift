@@ -31,15 +31,27 @@ extension Node {
         in forms: [HashForm] = [.iOS, .javaScript],
         isCancelled: (() -> Bool)? = nil
     ) -> String? {
-        var hasher = NodeHasher(.standard, isCancelled)
-        guard let hash = hasher.hash(self) else { return nil }
+        guard let (hash, otherForms) = hashWithForms(isCancelled: isCancelled) else { return nil }
         guard let asked, asked != hash else { return hash }
-        for form in hasher.otherForms where forms.contains(form) {
-            var other = NodeHasher(form, isCancelled)
-            guard let found = other.hash(self) else { return nil }
+        for form in otherForms where forms.contains(form) {
+            guard let found = self.hash(form, isCancelled: isCancelled) else { return nil }
             if found == asked { return asked }
         }
         return hash
+    }
+
+    /// The hash in the standard form, and the other forms in which this node may have another one; nil once cancelled.
+    package func hashWithForms(
+        isCancelled: (() -> Bool)? = nil
+    ) -> (hash: String, forms: [HashForm])? {
+        var hasher = NodeHasher(.standard, isCancelled)
+        return hasher.hash(self).map { ($0, hasher.otherForms) }
+    }
+
+    /// The hash in a form; nil once cancelled.
+    package func hash(_ form: HashForm, isCancelled: (() -> Bool)?) -> String? {
+        var hasher = NodeHasher(form, isCancelled)
+        return hasher.hash(self)
     }
 
     /// Whether a client that sent `hash` has exactly this data.

@@ -29,12 +29,22 @@ package enum LongWork: Sendable {
     /// What the rules say to a large write.
     case decide(LargeWrite)
 
+    /// Whether it is the hash of a node.
+    package var isHash: Bool { if case .hash = self { true } else { false } }
+
     /// Does the work, or stops it once it is cancelled: hashing and deciding ask now and then.
-    package func perform(isCancelled: @escaping () -> Bool = { false }) -> LongResult {
+    ///
+    /// `hash` gives what `Node.hash(like:)` does, maybe from before.
+    package func perform(
+        isCancelled: @escaping () -> Bool = { false },
+        hash: (Node, String?, @escaping () -> Bool) -> String? = { node, asked, isCancelled in
+            node.hash(like: asked, isCancelled: isCancelled)
+        }
+    ) -> LongResult {
         if isCancelled() { return .refused }
         switch self {
         case .hash(let node, let asked):
-            return node.hash(like: asked, isCancelled: isCancelled).map { .hash($0) } ?? .refused
+            return hash(node, asked, isCancelled).map { .hash($0) } ?? .refused
         case .decide(let write):
             return write.decide(isCancelled: isCancelled).map { .decided($0) } ?? .refused
         case .compare(let node, let hash): return .compared(hash.compare(with: node))

@@ -49,6 +49,9 @@ final class Server {
 
     /// Of the long work under way.
     private var tickets: [InquiryID: WorkTicket] = [:]
+    private let hashes = HashMemo()
+    /// Hashes that the workers have not worked out yet.
+    private var waitingHashCount = 0
     /// Requests that the server makes itself, and what takes the answer.
     private var ownRequests: [RequestID: @LoopActor (Response) -> Void] = [:]
     private var lastOwnRequest = UInt64.max
@@ -247,13 +250,18 @@ final class Server {
 
     private func begin(_ work: LongWork, _ inquiry: InquiryID) {
         let ticket = WorkTicket()
-        let isTaken = workers.jobs.perform {
-            work.perform { ticket.isCancelled }
+        let isTaken = workers.jobs.perform { [hashes] in
+            work.perform(isCancelled: { ticket.isCancelled }, hash: hashes.hash)
         } then: { [self] result in
             tickets[inquiry] = nil
+            if work.isHash {
+                waitingHashCount -= 1
+                if waitingHashCount == 0 { hashes.clear() }
+            }
             step(.worked(inquiry, result))
         }
         if isTaken {
+            if work.isHash { waitingHashCount += 1 }
             tickets[inquiry] = ticket
         } else {
             stepLater(.worked(inquiry, .refused))
