@@ -305,6 +305,73 @@ def test_a_question_opened_as_the_last_one_closes_keeps_its_answer(console, serv
     page.wait_text(".mask", "Seen as bob:")
 
 
+TABLE = """[...document.querySelectorAll('[role=row].row')].map((row) =>
+    [...row.querySelectorAll('.cell')].map((cell) => cell.innerText.trim()).join('|'))"""
+
+
+def test_a_list_of_records_is_a_table_that_is_sorted_and_edited(console, server):
+    # More members than an outline has, and not all of them in each.
+    wide = {f"m{number}": number for number in range(9)}
+    put(server, "table", {"a": {"age": 30, "name": "Ann"}, "b": {"age": 7, "name": "Bob", "tags": {"x": 1, "y": 2}}, "c": wide})
+    page = console("data/table?ns=default", width=1900)
+    page.press(".bar button", "Table")
+    heads = "[...document.querySelectorAll('[role=columnheader]')].map((head) => head.innerText.trim()).join()"
+    page.wait(f"{heads} === 'key ↑,age,name,tags,m0,m1,m2,m3,m4,m5,m6,m7,m8'")
+    page.wait(f"""{TABLE}.join('; ') === 'a|30|"Ann"||||||||||; b|7|"Bob"|{{2}}|||||||||; c||||0|1|2|3|4|5|6|7|8'""")
+    # Live, in records and in what only their own listing shows.
+    put(server, "table/d", {"age": 12, "name": "Dan"})
+    put(server, "table/c/m8", 80)
+    page.wait(f"{TABLE}.length === 4 && {TABLE}[2].endsWith('|80')")
+    # With keys alone: a number stays a number, and one where none was is one too.
+    page.value("document.querySelector('.table').focus()")
+    chosen = "document.getElementById(document.querySelector('.table').getAttribute('aria-activedescendant'))"
+    for key in ("ArrowDown", "ArrowRight"):
+        page.key(key)
+    page.wait(f"{chosen}.innerText.trim() === '30'")
+    page.key("Enter")
+    page.wait("document.activeElement.classList.contains('editor')")
+    page.write(".editor", "31")
+    page.key("Enter")
+    page.wait(f"{TABLE}[0].startsWith('a|31|') && document.activeElement.matches('.table')")
+    assert read(server, "table/a/age") == 31
+    for key in ("ArrowDown", "ArrowDown"):
+        page.key(key)
+    page.wait(f"{chosen}.parentElement.innerText.trim().startsWith('c')")
+    page.key("Enter")
+    page.wait("document.activeElement.classList.contains('editor')")
+    page.write(".editor", "5")
+    page.key("Enter")
+    page.wait(f"{TABLE}[2].startsWith('c|5|')")
+    assert read(server, "table/c/age") == 5
+    # The head sorts: upwards, downwards, by key again.
+    keys = f"{TABLE}.map((row) => row[0]).join('')"
+    for key, order in ((None, "ascending"), ("Enter", "descending"), ("Enter", "none")):
+        if key is None:
+            page.press("[role=columnheader] button", "age")
+        else:
+            page.value("document.querySelector('.table').focus()")
+            page.wait(f"document.activeElement.matches('.table')")
+            page.key("ArrowRight")
+            page.wait(f"{chosen}?.innerText.startsWith('age')")
+            page.key(key)
+        page.wait(f"document.querySelectorAll('[role=columnheader]')[1]?.ariaSort === {order!r}")
+        page.wait(f"{keys} === '{dict(ascending='cbda', descending='adbc', none='abcd')[order]}'")
+        if order == "ascending":
+            page.wait_text(".strip", '".indexOn": "age" at /table')
+
+
+def test_a_table_of_many_records_is_scrolled_through(console, server):
+    put(server, "wide", {f"k{number:05}": {"n": number} for number in range(30_000)})
+    page = console("data/wide?ns=default&view=table")
+    page.wait(f"{TABLE}[0] === 'k00000|0'")
+    table = "document.querySelector('.table')"
+    assert page.value(f"{table}.getAttribute('aria-rowcount')") == "30001"
+    for index in (15_000, 29_970, 0):
+        page.value(f"void ({table}.scrollTop = {index * 26})")
+        page.wait(f"{TABLE}.includes('k{index:05}|{index}')")
+        assert page.value("document.querySelectorAll('.row').length") < 100
+
+
 def test_hostile_keys_and_values_are_text(console, server):
     hostile = {"<img src=x onerror=alert(1)>": "<b>no</b>", "\u202eabc": "\u202e\u200bdef", "k" * 700: "x" * 100_000, "deep": 1e308}
     put(server, "hostile", hostile)

@@ -116,6 +116,10 @@ static const unsigned char parties_js[] = {
 #embed "Pages/samples/parties.js"
 };
 
+static const unsigned char console_cells_js[] = {
+#embed "Pages/console/cells.js"
+};
+
 static const unsigned char console_console_css[] = {
 #embed "Pages/console/console.css"
 };
@@ -166,6 +170,10 @@ static const unsigned char console_rules_js[] = {
 
 static const unsigned char console_server_js[] = {
 #embed "Pages/console/server.js"
+};
+
+static const unsigned char console_table_js[] = {
+#embed "Pages/console/table.js"
 };
 
 static const unsigned char console_tree_js[] = {
@@ -244,6 +252,7 @@ static const struct page_file samples[] = {
 
 static const struct page_file console[] = {
     PAGE("", console_index_html),
+    SCRIPT("cells.js", console_cells_js),
     STYLE("console.css", console_console_css),
     SCRIPT("console.js", console_console_js),
     SCRIPT("coverage.js", console_coverage_js),
@@ -258,6 +267,7 @@ static const struct page_file console[] = {
     SCRIPT("requests.js", console_requests_js),
     SCRIPT("rules.js", console_rules_js),
     SCRIPT("server.js", console_server_js),
+    SCRIPT("table.js", console_table_js),
     SCRIPT("tree.js", console_tree_js),
     SCRIPT("users.js", console_users_js),
     SCRIPT("values.js", console_values_js),

@@ -1,9 +1,10 @@
 // The page of the data: a live tree from one path on, which can be changed.
 
 import { el, fill, notice, reason } from "./dom.js";
-import { filterBar, indexLine, queryOf } from "./filter.js";
+import { filterBar, filterNames, indexLine, orderOf, queryOf } from "./filter.js";
 import { ask, confirmed, copyMenu, menuButton, undoNotice } from "./parts.js";
 import { address, send } from "./server.js";
+import { Table } from "./table.js";
 import { Tree } from "./tree.js";
 import { join, keyFault, keyOf, number, parentOf, parse, read, shown, typeOf, types } from "./values.js";
 import { claimsOf, connectAs } from "./viewer.js";
@@ -14,10 +15,11 @@ const undoByteCount = 8_000_000;
 export class DataPage {
   #shell;
   #path;
-  #tree = null;
+  #view = null;
   #stop = () => {};
   #search = new URLSearchParams();
   #viewer = null;
+  #asTable = el("button", { type: "button", onclick: () => this.#toggleTable() }, "Table");
   #filterPlace = el("div", { hidden: true });
   #hint = el("p", { class: "strip", role: "status", hidden: true });
   #mask = el("p", { class: "strip mask", role: "status", hidden: true });
@@ -45,6 +47,7 @@ export class DataPage {
         this.count,
         el("button", { type: "button", onclick: () => this.#add({ path: this.#path }) }, "Add"),
         el("button", { type: "button", onclick: () => this.#toggleFilter() }, "Filter"),
+        this.#asTable,
         menuButton("More", () => this.#menu()),
       ),
       this.#filterPlace,
@@ -63,6 +66,7 @@ export class DataPage {
     this.#hint.hidden = true;
     this.#filterPlace.hidden = !search.has("order");
     fill(this.#filterPlace, [filterBar(search, (query) => this.#go(this.#path, query))]);
+    this.#asTable.ariaPressed = String(search.get("view") === "table");
     this.#showAs(search.get("as"));
     this.field.value = `/${path}`;
     document.title = `/${path} · Hearth console`;
@@ -85,8 +89,8 @@ export class DataPage {
 
   #leave() {
     this.#stop();
-    this.#tree?.close();
-    this.#tree = null;
+    this.#view?.close();
+    this.#view = null;
     this.#viewer?.close();
     this.#viewer = null;
   }
@@ -97,6 +101,11 @@ export class DataPage {
     else if (this.#search.has("order")) this.#go(this.#path, {});
   }
 
+  #toggleTable() {
+    const { view, ...kept } = this.#kept("as", "view", ...filterNames);
+    this.#shell.go("data", this.#path, view ? kept : { ...kept, view: "table" });
+  }
+
   /** What this person may not read is hatched, with the reason. */
   #showAs(who) {
     this.#mask.hidden = who === null;
@@ -105,7 +114,7 @@ export class DataPage {
     this.#viewer = connectAs(this.#shell.database, who);
     fill(this.#mask, [
       `Seen as ${who.trim() ? shown(who) : "a signed-out user"}: hatched rows they may not read. Point at one for the reason. `,
-      el("button", { type: "button", class: "small", onclick: () => this.#shell.go("data", this.#path, this.#kept("order", "by", "from", "to", "limit", "last")) }, "Leave"),
+      el("button", { type: "button", class: "small", onclick: () => this.#shell.go("data", this.#path, this.#kept("view", ...filterNames)) }, "Leave"),
     ]);
   }
 
@@ -113,7 +122,7 @@ export class DataPage {
     const answer = await ask("See the data as", [
       { name: "who", label: "Uid, or claims as JSON", hint: "Empty: signed out.", value: this.#search.get("as") ?? "", check: whoFault },
     ], "See");
-    if (answer) this.#shell.go("data", this.#path, { ...this.#kept("order", "by", "from", "to", "limit", "last"), as: answer.who });
+    if (answer) this.#shell.go("data", this.#path, { ...this.#kept("view", ...filterNames), as: answer.who });
   }
 
   /** What of the address goes on to the next one. */
@@ -132,21 +141,27 @@ export class DataPage {
     const node = read(outline);
     this.count.textContent = node.kind === "map" ? `${number(node.count)} ${node.count === 1 ? "child" : "children"}` : "";
     if (node.kind === "nothing") {
-      this.#tree?.close();
-      this.#tree = null;
+      this.#view?.close();
+      this.#view = null;
       return fill(this.#place, [this.#teach()]);
     }
-    if (this.#tree) return this.#tree.update(outline);
-    this.#tree = new Tree(this.#shell.hearth, this.#path, outline, {
+    if (this.#view instanceof Table && node.kind !== "map") {
+      this.#view.close();
+      this.#view = null;
+    }
+    if (this.#view) return this.#view.update(outline);
+    const isTable = this.#search.get("view") === "table" && node.kind === "map";
+    this.#view = new (isTable ? Table : Tree)(this.#shell.hearth, this.#path, outline, {
       actions: (item) => this.#actions(item),
       edit: (item) => this.#editor(item),
       remove: (item) => this.#remove(item),
       add: (item) => this.#add(item),
-      open: (path) => this.#go(path),
+      open: (path) => this.#shell.go("data", path, this.#kept("as")),
+      sort: (name) => this.#sort(name),
       listed: (lacksIndex, refusal) => this.#listed(lacksIndex, refusal),
-    }, { query: queryOf(this.#search), viewer: this.#viewer });
-    fill(this.#place, [this.#tree.element]);
-    this.#tree.element.focus({ preventScroll: true });
+    }, { query: queryOf(this.#search), viewer: this.#viewer, order: orderOf(this.#search) });
+    fill(this.#place, [this.#view.element]);
+    this.#view.element.focus({ preventScroll: true });
   }
 
   /** What stands here when there is nothing: how to write something. */
@@ -166,14 +181,22 @@ export class DataPage {
 
   #go(text, query = {}) {
     const path = text.trim().split("/").filter(Boolean).join("/");
-    this.#shell.go("data", path, { ...query, ...this.#kept("as") });
+    this.#shell.go("data", path, { ...query, ...this.#kept("as", "view") });
+  }
+
+  /** Orders the table by a column, then from its end, then by keys again; null stands for the keys. */
+  #sort(name) {
+    const { by, isLast } = orderOf(this.#search);
+    const order = name === null ? { order: "key" } : name === "" ? { order: "value" } : { order: "child", by: name };
+    if (name !== by) this.#go(this.#path, name === null ? {} : order);
+    else this.#go(this.#path, isLast ? {} : { ...order, last: "on" });
   }
 
   #actions(item) {
     const button = (sign, label, work) =>
       el("button", { type: "button", tabindex: "-1", class: "small", "aria-label": `${label} ${item.key || "/"}`, title: label, onclick: work }, sign);
     return [
-      item.node.kind === "map" ? null : button("✎", "Edit", () => this.#tree.edit(item)),
+      item.node.kind === "map" ? null : button("✎", "Edit", () => this.#view.edit(item)),
       button("+", "Add below", () => this.#add(item)),
       item.path === this.#path ? null : button("↗", "Show alone", () => this.#go(item.path)),
       button("✕", "Delete", () => this.#remove(item)),
@@ -181,7 +204,7 @@ export class DataPage {
   }
 
   #menu() {
-    const item = this.#tree?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
+    const item = this.#view?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
     return [
       ...copyMenu(item.path, this.#shell.database, () => this.#value(item.path)),
       ["See as …", () => this.#seeAs()],
@@ -233,7 +256,8 @@ export class DataPage {
   #editor(item) {
     const problem = el("span", { class: "problem", role: "alert" });
     const before = item.node.value;
-    const type = el("select", { "aria-label": "Type" }, types.map((name) => el("option", { selected: name === typeOf(before) }, name)));
+    const firstType = before === null ? item.typeHint ?? "text" : typeOf(before);
+    const type = el("select", { "aria-label": "Type" }, types.map((name) => el("option", { selected: name === firstType }, name)));
     const field = el("input", { class: "editor", value: before === null ? "" : String(before), "aria-label": `Value of ${item.key}`, disabled: item.node.kind === "cut" });
     let loaded = null;
     const ready = this.#value(item.path).then(
@@ -247,7 +271,7 @@ export class DataPage {
       },
       (refusal) => (problem.textContent = reason(refusal)),
     );
-    const leave = () => this.#tree?.leaveEditor();
+    const leave = () => this.#view?.leaveEditor();
     const save = async () => {
       let value;
       try {
@@ -272,7 +296,7 @@ export class DataPage {
     });
     form.addEventListener("focusout", (event) => {
       if (form.contains(event.relatedTarget) || !form.isConnected || field.disabled) return;
-      if (field.value === (before === null ? "" : String(before)) && type.value === typeOf(before)) leave();
+      if (field.value === (before === null ? "" : String(before)) && type.value === firstType) leave();
       else save();
     });
     return form;

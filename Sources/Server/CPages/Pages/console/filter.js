@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 const orders = { key: "key", value: "value", child: "child", priority: "priority" };
-const names = ["order", "by", "from", "to", "limit", "last"];
+export const filterNames = ["order", "by", "from", "to", "limit", "last"];
 
 /** A bound as it is typed: a number, true, false or null; all else is a text, which may stand in quotes. */
 function bound(text, order) {
@@ -27,6 +27,13 @@ export function queryOf(search) {
   const limit = Math.min(Math.max(Math.floor(Number(search.get("limit"))) || 200, 1), 1000);
   query[search.get("last") ? "limitToLast" : "limitToFirst"] = limit;
   return query;
+}
+
+/** What an address orders by: `by` is null for keys, empty for values, and a path below each child otherwise. */
+export function orderOf(search) {
+  const order = search.get("order");
+  const by = order === "child" ? search.get("by") || "name" : order === "value" ? "" : order === "priority" ? undefined : null;
+  return { by, isLast: Boolean(order && search.get("last")) };
 }
 
 /** The line of the rules without which the query sorts anew; nothing for an order that needs none. */
@@ -59,7 +66,7 @@ export function filterBar(search, apply) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const data = new FormData(form);
-    const kept = names.map((name) => [name, data.get(name)]).filter(([name, value]) => value && (name !== "by" || order.value === "child"));
+    const kept = filterNames.map((name) => [name, data.get(name)]).filter(([name, value]) => value && (name !== "by" || order.value === "child"));
     apply(Object.fromEntries(kept));
   });
   return form;

@@ -18,6 +18,16 @@ export class Item {
   constructor(parentPath, key, outline) {
     Object.assign(this, { key, path: join(parentPath, key), node: read(outline) });
   }
+
+  /** Asks, as the person whom the data is seen as, for what a row shows. */
+  lookAs(viewer, changed) {
+    if (!viewer || this.sight !== undefined) return;
+    this.sight = null;
+    viewer.ask({ do: "get", path: `/${this.path}`, outline: true }, true).then(
+      () => (this.sight = true),
+      (refusal) => (this.sight = refusal.message),
+    ).then(changed);
+  }
 }
 
 export class Listing {

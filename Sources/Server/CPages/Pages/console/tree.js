@@ -1,8 +1,9 @@
 // A tree of which only the rows in sight exist: the treegrid pattern of WAI-ARIA over listings.
 
+import { leafParts } from "./cells.js";
 import { el, fill, keepFocus } from "./dom.js";
 import { Item, Listing } from "./listing.js";
-import { bytes, dateOf, keyOf, leafText, number, parentOf, read, shown, summary } from "./values.js";
+import { keyOf, leafText, number, parentOf, read, shown, summary } from "./values.js";
 
 const rowHeight = 26;
 /** Browsers cut elements that are higher than some 33 million pixels. */
@@ -168,7 +169,7 @@ export class Tree {
   #drawRow(key, found) {
     const { item, row, level, index, count } = found;
     const isChosen = item !== null && item.path === this.#chosen;
-    if (item) this.#lookAs(item);
+    item?.lookAs(this.#viewer, () => this.draw());
     const state = item && JSON.stringify([item.node, item.listing !== null, isChosen, this.#editing === item.path, item.sight]);
     let drawn = this.#drawn.get(key);
     if (!drawn) {
@@ -224,22 +225,7 @@ export class Tree {
         ...priority,
       ];
     }
-    const date = dateOf(node.value);
-    const type = node.type === "true or false" ? "boolean" : node.type;
-    return [
-      el("span", { class: `leaf ${type}`, title: date }, leafText(node.value)),
-      node.kind === "cut" ? el("span", { class: "count" }, bytes(node.bytes)) : null,
-      date ? el("span", { class: "date" }, date) : null,
-      this.#link(node.value),
-      ...priority,
-    ];
-  }
-
-  /** A text that is a path of several keys can be followed. */
-  #link(value) {
-    if (typeof value !== "string" || !/^\/?[^/.#$[\]\s]+(\/[^/.#$[\]\s]+)+$/.test(value)) return null;
-    const path = value.replace(/^\//, "");
-    return el("button", { class: "link", type: "button", tabindex: "-1", onclick: () => this.#calls.open(path) }, "→");
+    return leafParts(node, this.#calls);
   }
 
   // What people do
@@ -255,16 +241,6 @@ export class Tree {
     const { lacksIndex = false, refusal = null } = this.#root.listing ?? {};
     this.#calls.listed?.(lacksIndex, refusal);
     this.draw();
-  }
-
-  /** Asks, as the person whom the tree is seen as, for what a row shows. */
-  #lookAs(item) {
-    if (!this.#viewer || item.sight !== undefined) return;
-    item.sight = null;
-    this.#viewer.ask({ do: "get", path: `/${item.path}`, outline: true }, true).then(
-      () => (item.sight = true),
-      (refusal) => (item.sight = refusal.message),
-    ).then(() => this.draw());
   }
 
   #shut(item) {
