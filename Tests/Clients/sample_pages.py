@@ -37,6 +37,7 @@ KEYS = {
     "Home": (36, ""),
     "End": (35, ""),
     "Delete": (46, ""),
+    "k": (75, ""),
 }
 
 # Chromium starts slowly on a machine with other work.
@@ -160,6 +161,7 @@ class Window:
         self.call("Input.insertText", text=text)
 
     def key(self, name, modifiers=0):
+        """Presses a key; 2 of `modifiers` stands for Ctrl."""
         code, text = KEYS[name]
         more = {"text": text} if text else {}
         key = " " if name == "Space" else name

@@ -423,6 +423,43 @@ def test_the_tree_is_worked_with_keys_alone(console, server):
     page.wait(f"{chosen} === 'keys'")
 
 
+def test_the_palette_leads_anywhere_with_keys_alone(console, server):
+    put(server, "palette", {"first": {"deep": 1}, "fish": 2, "other": 3})
+    put(server, "x", 1, ns="palette-too")
+    page = console("data/palette/first?ns=default")
+    page.shows("deep", "1")
+    chosen = "document.getElementById(document.querySelector('#palette-field').getAttribute('aria-activedescendant'))?.innerText.replace(/\\s+/g, ' ')"
+
+    def goes(text, *, expected, keys=()):
+        page.key("k", modifiers=2)
+        page.write("#palette-field", text)
+        for key in keys:
+            page.wait(f"document.querySelectorAll('.palette li').length > {len(keys)}")
+            page.key(key)
+        page.wait(f"{chosen} === {expected!r}")
+        page.key("Enter")
+        page.wait("!document.querySelector('dialog')")
+
+    goes("requ", expected="Requests page")
+    page.wait("location.pathname.endsWith('/requests')")
+    goes("/palette/fi", expected="/palette/fish path", keys=["ArrowDown", "ArrowDown"])
+    page.wait("location.pathname.endsWith('/data/palette/fish')")
+    page.shows("fish", "2")
+    goes("palette-too", expected="palette-too database")
+    page.wait("location.search === '?ns=palette-too'")
+    page.shows("x", "1")
+    goes("bea@example.com", expected="Find the user bea@example.com user")
+    page.wait_text(".teach", "No such user")
+    # What was looked at is offered in its own database, and Escape changes nothing.
+    page.value("(() => { const pick = document.getElementById('database'); pick.value = 'default'; pick.dispatchEvent(new Event('change')); })()")
+    page.press("#palette")
+    page.wait(f"{chosen} === '/palette/fish recent path'")
+    before = page.value("location.href")
+    page.key("Escape")
+    page.wait("!document.querySelector('dialog')")
+    assert page.value("location.href") == before
+
+
 # Other pages
 
 

@@ -156,6 +156,10 @@ static const unsigned char console_pages_js[] = {
 #embed "Pages/console/pages.js"
 };
 
+static const unsigned char console_palette_js[] = {
+#embed "Pages/console/palette.js"
+};
+
 static const unsigned char console_parts_js[] = {
 #embed "Pages/console/parts.js"
 };
@@ -263,6 +267,7 @@ static const struct page_file console[] = {
     SCRIPT("listing.js", console_listing_js),
     SCRIPT("overview.js", console_overview_js),
     SCRIPT("pages.js", console_pages_js),
+    SCRIPT("palette.js", console_palette_js),
     SCRIPT("parts.js", console_parts_js),
     SCRIPT("requests.js", console_requests_js),
     SCRIPT("rules.js", console_rules_js),

@@ -3,6 +3,7 @@
 import { byId, el, fill, notice } from "./dom.js";
 import { Hearth } from "./hearth.js";
 import { pages } from "./pages.js";
+import { openPalette } from "./palette.js";
 import { opened } from "./parts.js";
 import { credentials, getJSON } from "./server.js";
 
@@ -18,6 +19,7 @@ class Shell {
     addEventListener("popstate", () => this.#show());
     addEventListener("keydown", (event) => this.#press(event));
     byId("database").addEventListener("change", (event) => this.#visit(this.#name, this.#rest(), { ns: event.target.value }));
+    byId("palette").addEventListener("click", () => this.#openPalette());
     byId("help").addEventListener("click", () => this.#showKeys());
     document.addEventListener("click", (event) => this.#follow(event));
     prepareTheme();
@@ -121,7 +123,15 @@ class Shell {
 
   #isAfterG = false;
 
+  #openPalette() {
+    openPalette(this, pages, [["Keys", () => this.#showKeys()], ["Other colours", () => byId("theme").click()]]);
+  }
+
   #press(event) {
+    if (event.key === "k" && (event.ctrlKey || event.metaKey) && !document.querySelector("dialog[open]")) {
+      event.preventDefault();
+      this.#openPalette();
+    }
     if (event.target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (this.#isAfterG) {
       this.#isAfterG = false;
@@ -146,7 +156,7 @@ class Shell {
   #showKeys() {
     const rows = [
       ...pages.map(({ label, key }) => [`g ${key}`, label]),
-      ["/", "the field of the page: a path, a filter"], ["?", "these keys"],
+      ["Ctrl K", "go to a page, a path, a database, a user"], ["/", "the field of the page: a path, a filter"], ["?", "these keys"],
       ["↑ ↓ ← →", "move in the tree, open and close"], ["Enter", "edit or open"], ["a", "add below"], ["Delete", "delete"],
     ];
     const { dialog } = opened([

@@ -2,6 +2,7 @@
 
 import { el, fill, notice, reason } from "./dom.js";
 import { filterBar, filterNames, indexLine, orderOf, queryOf } from "./filter.js";
+import { remember } from "./palette.js";
 import { ask, confirmed, copyMenu, menuButton, undoNotice } from "./parts.js";
 import { address, send } from "./server.js";
 import { Table } from "./table.js";
@@ -69,6 +70,7 @@ export class DataPage {
     this.#asTable.ariaPressed = String(search.get("view") === "table");
     this.#showAs(search.get("as"));
     this.field.value = `/${path}`;
+    remember(this.#shell.database, path);
     document.title = `/${path} · Hearth console`;
     const { hearth } = this.#shell;
     fill(this.#place, [el("p", { class: "empty" }, "Reading …")]);
