@@ -38,6 +38,7 @@ KEYS = {
     "End": (35, ""),
     "Delete": (46, ""),
     "k": (75, ""),
+    "o": (79, ""),
 }
 
 # Chromium starts slowly on a machine with other work.

@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import time
 import urllib.parse
 
 import pytest
@@ -370,6 +371,83 @@ def test_a_table_of_many_records_is_scrolled_through(console, server):
         page.value(f"void ({table}.scrollTop = {index * 26})")
         page.wait(f"{TABLE}.includes('k{index:05}|{index}')")
         assert page.value("document.querySelectorAll('.row').length") < 100
+
+
+def test_a_text_or_key_that_is_known_elsewhere_leads_there(console, server):
+    put(server, "users", {"ann": {"name": "Ann"}, "bob": {"name": "Bob"}}, ns="linked")
+    room = {"owner": "ann", "title": "nothing known", "members": {"bob": True}, "at": "users/bob/name", "web": "data:text/plain,a/b"}
+    put(server, "rooms/r1", room, ns="linked")
+    page = console("data/rooms/r1?ns=linked")
+    page.opens("members")
+    links = "[...document.querySelectorAll('.row a.link')].map((link) => `${link.closest('.row').querySelector('.name').textContent} ${link.innerText}`).join('; ')"
+    page.wait(f"{links} === 'at → users/bob/name; bob → users/bob; owner → users/ann'")
+    page.chooses("owner")
+    page.value("document.querySelector('.tree').focus()")
+    page.key("o")
+    page.shows("name", '"Ann"')
+    assert page.value("location.pathname").endswith("/data/users/ann")
+    page.value("history.back()")
+    page.press(".row a.link", "→ users/bob")
+    page.wait("location.pathname.includes('/data/users/bob')")
+
+
+def test_long_and_binary_texts_are_folded_and_shown_whole(console, server):
+    long, binary = "words and words " * 20, "data:image/png;base64," + "iVBORw0KGgo" * 40
+    put(server, "folded", {"long": long, "binary": binary, "short": "x" * 90})
+    page = console("data/folded?ns=default")
+    page.shows("long", "320 bytes")
+    page.shows("binary", '"data:image')
+    page.shows("binary", "looks binary, 462 bytes")
+    assert page.value(f"{page.row('binary')}.querySelector('.leaf').innerText.length") < 40
+    assert page.value(f"{page.row('short')}.querySelector('.fold')") is None
+    page.press(".row button.fold", "320 bytes")
+    page.wait("document.querySelector('.whole')?.textContent.length === 320")
+    page.press("#dialog button", "Close")
+    page.chooses("binary")
+    page.press(".bar button", "More")
+    page.press(".menu button", "Show whole")
+    page.wait(f"document.querySelector('.whole')?.textContent === {json.dumps(binary)}")
+
+
+def test_a_node_is_saved_as_a_file_and_read_from_one(console, server, tmp_path):
+    put(server, "moved", {"from": {"list": {str(number): "x" * 100 for number in range(2_000)}}, "to": {}})
+    page = console("data/moved/from?ns=default")
+    page.shows("list")
+    browser_downloads = dict(behavior="allow", downloadPath=str(tmp_path))
+    page.browser.call("Browser.setDownloadBehavior", **browser_downloads)
+    page.press(".bar button", "More")
+    page.press(".menu button", "Export as JSON")
+    page.wait("!document.querySelector('dialog')")
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "from.json").exists():
+        assert time.monotonic() < deadline
+    whole = read(server, "moved/from")
+    # Into another place; what it is about to replace is said first.
+    page = console("data/moved/to?ns=default")
+    page.value("HTMLInputElement.prototype.click = function () { window.chooser = this; }")
+    page.press(".bar button", "More")
+    page.press(".menu button", "Import JSON")
+    page.wait("window.chooser")
+    page.value(
+        f"""(() => {{ const files = new DataTransfer();
+            files.items.add(new File([{json.dumps(json.dumps(whole))}], "from.json"));
+            chooser.files = files.files;
+            chooser.dispatchEvent(new Event("change")); }})()"""
+    )
+    page.wait_text("#dialog", "All of it becomes what is in from.json.")
+    page.press("#dialog button", "Replace")
+    page.wait_notice("Imported from.json to /moved/to")
+    assert read(server, "moved/to") == whole
+    # A file that is none is refused with the server's words.
+    page.press(".bar button", "More")
+    page.press(".menu button", "Import JSON")
+    page.value(
+        """(() => { const files = new DataTransfer(); files.items.add(new File(["{"], "bad.json"));
+            chooser.files = files.files; chooser.dispatchEvent(new Event("change")); })()"""
+    )
+    page.press("#dialog button", "Replace")
+    page.wait_notice("Could not do it: Import /moved/to", "alerts")
+    assert read(server, "moved/to") == whole
 
 
 def test_hostile_keys_and_values_are_text(console, server):

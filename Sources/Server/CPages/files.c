@@ -144,6 +144,10 @@ static const unsigned char console_index_html[] = {
 #embed "Pages/console/index.html"
 };
 
+static const unsigned char console_links_js[] = {
+#embed "Pages/console/links.js"
+};
+
 static const unsigned char console_listing_js[] = {
 #embed "Pages/console/listing.js"
 };
@@ -178,6 +182,10 @@ static const unsigned char console_server_js[] = {
 
 static const unsigned char console_table_js[] = {
 #embed "Pages/console/table.js"
+};
+
+static const unsigned char console_transfer_js[] = {
+#embed "Pages/console/transfer.js"
 };
 
 static const unsigned char console_tree_js[] = {
@@ -264,6 +272,7 @@ static const struct page_file console[] = {
     SCRIPT("dom.js", dom_js),
     SCRIPT("filter.js", console_filter_js),
     SCRIPT("hearth.js", hearth_js),
+    SCRIPT("links.js", console_links_js),
     SCRIPT("listing.js", console_listing_js),
     SCRIPT("overview.js", console_overview_js),
     SCRIPT("pages.js", console_pages_js),
@@ -273,6 +282,7 @@ static const struct page_file console[] = {
     SCRIPT("rules.js", console_rules_js),
     SCRIPT("server.js", console_server_js),
     SCRIPT("table.js", console_table_js),
+    SCRIPT("transfer.js", console_transfer_js),
     SCRIPT("tree.js", console_tree_js),
     SCRIPT("users.js", console_users_js),
     SCRIPT("values.js", console_values_js),

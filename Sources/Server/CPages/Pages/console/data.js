@@ -2,10 +2,12 @@
 
 import { el, fill, notice, reason } from "./dom.js";
 import { filterBar, filterNames, indexLine, orderOf, queryOf } from "./filter.js";
+import { Links } from "./links.js";
 import { remember } from "./palette.js";
-import { ask, confirmed, copyMenu, menuButton, undoNotice } from "./parts.js";
-import { address, send } from "./server.js";
+import { ask, confirmed, copy, copyMenu, menuButton, opened, undoNotice } from "./parts.js";
+import { address } from "./server.js";
 import { Table } from "./table.js";
+import { download, upload } from "./transfer.js";
 import { Tree } from "./tree.js";
 import { join, keyFault, keyOf, number, parentOf, parse, read, shown, typeOf, types } from "./values.js";
 import { claimsOf, connectAs } from "./viewer.js";
@@ -18,6 +20,7 @@ export class DataPage {
   #path;
   #view = null;
   #stop = () => {};
+  #links = null;
   #search = new URLSearchParams();
   #viewer = null;
   #asTable = el("button", { type: "button", onclick: () => this.#toggleTable() }, "Table");
@@ -73,6 +76,7 @@ export class DataPage {
     remember(this.#shell.database, path);
     document.title = `/${path} · Hearth console`;
     const { hearth } = this.#shell;
+    this.#links = new Links(hearth, () => this.#view?.draw());
     fill(this.#place, [el("p", { class: "empty" }, "Reading …")]);
     this.#stop = hearth.observe(
       { path: `/${path}`, outline: true, events: ["value"] },
@@ -95,6 +99,7 @@ export class DataPage {
     this.#view = null;
     this.#viewer?.close();
     this.#viewer = null;
+    this.#links?.close();
   }
 
   #toggleFilter() {
@@ -158,6 +163,10 @@ export class DataPage {
       edit: (item) => this.#editor(item),
       remove: (item) => this.#remove(item),
       add: (item) => this.#add(item),
+      links: (item) => this.#links.of(item),
+      address: (path) => this.#shell.address("data", path, this.#kept("as")),
+      follow: (item) => this.#follow(item),
+      show: (item) => this.#showWhole(item),
       open: (path) => this.#shell.go("data", path, this.#kept("as")),
       sort: (name) => this.#sort(name),
       listed: (lacksIndex, refusal) => this.#listed(lacksIndex, refusal),
@@ -194,6 +203,28 @@ export class DataPage {
     else this.#go(this.#path, isLast ? {} : { ...order, last: "on" });
   }
 
+  /** Goes where the value or the key of an item leads. */
+  #follow(item) {
+    const [path] = this.#links.of(item);
+    if (path) this.#shell.go("data", path, this.#kept("as"));
+    else notice("This leads nowhere.");
+  }
+
+  async #showWhole({ path }) {
+    try {
+      const { value } = await this.#value(path);
+      const whole = value?.[".value"] ?? value;
+      const text = typeof whole === "string" ? whole : JSON.stringify(whole, null, 2) ?? "null";
+      const { dialog } = opened([
+        el("h2", { id: "dialog-title" }, `/${shown(path)}`),
+        el("pre", { class: "whole", tabindex: "0" }, text.split("\n").map(shown).join("\n")),
+        el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => copy(text) }, "Copy"), el("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")),
+      ]);
+    } catch (refusal) {
+      this.#failed("Show", path, refusal);
+    }
+  }
+
   #actions(item) {
     const button = (sign, label, work) =>
       el("button", { type: "button", tabindex: "-1", class: "small", "aria-label": `${label} ${item.key || "/"}`, title: label, onclick: work }, sign);
@@ -209,6 +240,8 @@ export class DataPage {
     const item = this.#view?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
     return [
       ...copyMenu(item.path, this.#shell.database, () => this.#value(item.path)),
+      ["Show whole", () => this.#showWhole(item)],
+      ...(item.node ? this.#links.of(item) : []).map((path) => [`Go to /${shown(path)}`, () => this.#go(path)]),
       ["See as …", () => this.#seeAs()],
       ["Rename …", () => this.#rename(item)],
       ["Copy to …", () => this.#clone(item)],
@@ -359,10 +392,7 @@ export class DataPage {
 
   async #export({ path, key }) {
     try {
-      const response = await send("GET", address(path), { query: { ns: this.#shell.database, format: "export" } });
-      const link = el("a", { href: URL.createObjectURL(await response.blob()), download: `${key || "root"}.json` });
-      link.click();
-      URL.revokeObjectURL(link.href);
+      await download(`Export /${shown(path)}`, address(path), { ns: this.#shell.database, format: "export" }, `${key || "root"}.json`);
     } catch (refusal) {
       this.#failed("Export", path, refusal);
     }
@@ -375,7 +405,7 @@ export class DataPage {
       if (!file) return;
       if (!(await confirmed(`Replace /${shown(path)}?`, `All of it becomes what is in ${file.name}.`, "Replace"))) return;
       try {
-        await send("PUT", address(path), { query: { ns: this.#shell.database, print: "silent" }, body: file });
+        await upload(`Import ${file.name} to /${shown(path)}`, address(path), { ns: this.#shell.database, print: "silent" }, file);
         notice(`Imported ${file.name} to /${shown(path)}`);
       } catch (refusal) {
         this.#failed("Import", path, refusal);

@@ -30,11 +30,10 @@ export async function send(method, path, { query = {}, body, headers = {}, signa
     throw new Refusal("connection_lost", "The server does not answer.");
   }
   if (response.ok) return response;
-  throw await refusal(response);
+  throw refusal(response.status, await response.text());
 }
 
-async function refusal(response) {
-  const text = await response.text();
+function refusal(status, text) {
   let words = text.trim();
   try {
     const { error } = JSON.parse(text);
@@ -42,9 +41,27 @@ async function refusal(response) {
   } catch {
     // It was no JSON: the text itself says what is wrong.
   }
-  const refused = new Refusal(`http_${response.status}`, words || `The server answered ${response.status}.`);
-  refused.status = response.status;
+  const refused = new Refusal(`http_${status}`, words || `The server answered ${status}.`);
+  refused.status = status;
   return refused;
+}
+
+/** Puts a file; `report(done, all)` says how much of it was sent. Only this way of asking says so. */
+export function sendFile(path, query, file, report, signal) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", `${path}?${new URLSearchParams(query)}`);
+    request.setRequestHeader("Authorization", `Bearer ${token}`);
+    request.upload.addEventListener("progress", ({ loaded, total }) => report(loaded, total));
+    request.addEventListener("load", () => {
+      if (request.status < 300) resolve();
+      else reject(refusal(request.status, request.responseText));
+    });
+    request.addEventListener("error", () => reject(new Refusal("connection_lost", "The server does not answer.")));
+    request.addEventListener("abort", () => reject(new Refusal("stopped", "it was stopped")));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
 }
 
 export const getJSON = async (path, query) => (await send("GET", path, { query })).json();

@@ -123,6 +123,11 @@ export class Table {
     }
   }
 
+  /** Of values alone: keys are the names of columns. */
+  #linksOf(cell) {
+    return cell ? this.#calls.links({ ...cell, key: "" }) : [];
+  }
+
   #listed() {
     this.#calls.listed(this.#listing.lacksIndex, this.#listing.refusal ?? null);
     this.draw();
@@ -198,7 +203,8 @@ export class Table {
     const isChosen = item !== null && item.path === this.#chosen;
     item?.lookAs(this.#viewer, () => this.draw());
     const editing = isChosen && this.#isEditing ? this.#column : -1;
-    const state = item && JSON.stringify([item.node, [...this.#members(item)], this.#names, isChosen, editing, item.sight]);
+    const links = item && this.#names.map((_, index) => this.#linksOf(this.#cell(item, index + 1)));
+    const state = item && JSON.stringify([item.node, [...this.#members(item)], links, this.#names, isChosen, editing, item.sight]);
     const drawn = this.#drawn.get(key) ?? { element: el("div", { role: "row", class: "row cells" }), state: undefined };
     const { element } = drawn;
     if (!this.#drawn.has(key)) this.#body.append(element);
@@ -225,7 +231,7 @@ export class Table {
     const cell = this.#cell(item, column);
     const parts = column === 0 ? [el("span", { class: "name" }, shown(item.key))]
       : isEdited ? [this.#calls.edit(cell)]
-        : !cell || cell.node.kind === "nothing" ? [] : cell.node.kind === "map" ? [el("span", { class: "count" }, `{${number(cell.node.count)}}`)] : leafParts(cell.node, this.#calls);
+        : !cell || cell.node.kind === "nothing" ? [] : cell.node.kind === "map" ? [el("span", { class: "count" }, `{${number(cell.node.count)}}`)] : leafParts(cell, this.#calls, this.#linksOf(cell));
     const choose = () => {
       if (this.#isEditing) return;
       [this.#chosen, this.#column, this.#awaited] = [item.path, column, null];
@@ -273,6 +279,7 @@ export class Table {
     else if (event.key in columns) this.#moveAside(columns[event.key]);
     else if (event.key === "Enter") this.#chosen === null ? this.#calls.sort(this.#column === 0 ? null : this.#names[this.#column - 1]) : this.edit();
     else if (event.key === "Delete" && this.#chosen !== null && this.chosen.node.kind !== "nothing") this.#calls.remove(this.chosen);
+    else if (event.key === "o" && this.#chosen !== null) this.#calls.follow(this.chosen);
     else if (event.key === "+" || event.key === "a") this.#calls.add({ path: this.#path });
     else return;
     event.preventDefault();

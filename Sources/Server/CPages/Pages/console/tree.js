@@ -1,6 +1,6 @@
 // A tree of which only the rows in sight exist: the treegrid pattern of WAI-ARIA over listings.
 
-import { leafParts } from "./cells.js";
+import { leafParts, linkParts } from "./cells.js";
 import { el, fill, keepFocus } from "./dom.js";
 import { Item, Listing } from "./listing.js";
 import { keyOf, leafText, number, parentOf, read, shown, summary } from "./values.js";
@@ -170,7 +170,7 @@ export class Tree {
     const { item, row, level, index, count } = found;
     const isChosen = item !== null && item.path === this.#chosen;
     item?.lookAs(this.#viewer, () => this.draw());
-    const state = item && JSON.stringify([item.node, item.listing !== null, isChosen, this.#editing === item.path, item.sight]);
+    const state = item && JSON.stringify([item.node, item.listing !== null, isChosen, this.#editing === item.path, item.sight, this.#calls.links(item)]);
     let drawn = this.#drawn.get(key);
     if (!drawn) {
       const element = el("div", { role: "row", class: "row", id: `row-${(this.#number += 1)}` });
@@ -210,22 +210,25 @@ export class Tree {
     const key = el("span", { role: "gridcell", class: "key" }, twisty, el("span", { class: "name" }, shown(item.key || "/")));
     const value = el("span", { role: "gridcell", class: "value" });
     if (this.#editing === item.path) fill(value, [this.#calls.edit(item)]);
-    else fill(value, this.#valueParts(node));
+    else fill(value, this.#valueParts(item));
     const actions = isChosen && this.#editing !== item.path ? this.#calls.actions(item) : [];
     return [key, value, el("span", { role: "gridcell", class: "actions" }, actions)];
   }
 
-  #valueParts(node) {
+  #valueParts(item) {
+    const { node } = item;
+    const links = this.#calls.links(item);
     const priority = node.priority === null ? [] : [el("span", { class: "priority", title: "priority" }, `↑ ${leafText(node.priority, 40)}`)];
     if (node.kind === "nothing") return [el("span", { class: "nothing" }, "nothing")];
     if (node.kind === "map") {
       return [
         el("span", { class: "count" }, number(node.count)),
         el("span", { class: "summary" }, summary(node)),
+        ...linkParts(links, this.#calls),
         ...priority,
       ];
     }
-    return leafParts(node, this.#calls);
+    return leafParts(item, this.#calls, links);
   }
 
   // What people do
@@ -251,7 +254,7 @@ export class Tree {
   }
 
   #click(event, item) {
-    if (event.target.closest("button, input, textarea, select")) return;
+    if (event.target.closest("a, button, input, textarea, select")) return;
     this.#chosen = item.path;
     this.#awaited = null;
     if (event.target.closest(".twisty")) this.#toggle(item);
@@ -259,7 +262,7 @@ export class Tree {
   }
 
   #doubleClick(event, item) {
-    if (event.target.closest(".twisty, button, input, textarea, select")) return;
+    if (event.target.closest(".twisty, a, button, input, textarea, select")) return;
     item.node.kind === "map" ? this.#toggle(item) : this.edit(item);
   }
 
@@ -298,6 +301,7 @@ export class Tree {
     else if (event.key === "ArrowLeft") item.listing && item !== this.#root ? this.#shut(item) : this.#toParent(item);
     else if (event.key === "Enter") item.node.kind === "map" ? this.#toggle(item) : this.edit(item);
     else if (event.key === "Delete") this.#calls.remove(item);
+    else if (event.key === "o") this.#calls.follow(item);
     else if (event.key === "+" || event.key === "a") this.#calls.add(item);
     else return;
     event.preventDefault();

@@ -28,6 +28,15 @@ export const shown = (text) =>
 
 const fold = (text, length) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
+/** Whether a text is rather bytes than words: long, and without a blank, or with many characters that are not seen. */
+export function isBinary(value) {
+  if (typeof value !== "string" || value.length < 100) return false;
+  const start = value.slice(0, 400);
+  return /^(data:[\w/+.;=-]+,)?[A-Za-z0-9+/=_-]+$/.test(start) || (start.match(unseen)?.length ?? 0) > start.length / 10;
+}
+
+export const byteCount = (text) => new TextEncoder().encode(text).length;
+
 /** A leaf in one line, as JSON has it. */
 export function leafText(value, length = 300) {
   if (typeof value !== "string") return String(value);
@@ -95,7 +104,7 @@ export function keyFault(key) {
   if (!key) return "A key has at least one character.";
   const bad = key.match(/[.#$/[\]\u0000-\u001f\u007f]/);
   if (bad) return `A key cannot hold ${shown(bad[0]) === bad[0] ? bad[0] : "a control character"}.`;
-  const length = new TextEncoder().encode(key).length;
+  const length = byteCount(key);
   return length > 768 ? `A key has at most 768 bytes; this one has ${length}.` : null;
 }
 
