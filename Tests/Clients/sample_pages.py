@@ -39,6 +39,7 @@ KEYS = {
     "Delete": (46, ""),
     "k": (75, ""),
     "o": (79, ""),
+    "z": (90, ""),
 }
 
 # Chromium starts slowly on a machine with other work.

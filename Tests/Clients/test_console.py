@@ -196,6 +196,44 @@ def test_nothing_is_taken_back_over_what_another_client_wrote(console, server):
     assert read(server, "both/a") == "theirs"
 
 
+def test_what_was_renamed_or_copied_is_taken_back_with_the_keyboard(console, server):
+    put(server, "back", {"a": {"n": 1}})
+    page = console("data/back?ns=default")
+
+    def takes_back():
+        # The notice may be gone; the latest change is known as long as the page of the data is.
+        page.value("document.querySelectorAll('#notices .toast').forEach((toast) => toast.remove())")
+        page.value("document.querySelector('.tree').focus()")
+        page.key("z", modifiers=2)
+
+    def chooses(item, entry, button, **fields):
+        page.chooses(item)
+        page.press(".bar button", "More")
+        page.press(".menu button", entry)
+        page.answers(button, **fields)
+
+    page.shows("a", "n: 1")
+    chooses("a", "Copy to", "Copy", path="/back/b")
+    page.wait_notice("Copied to /back/b")
+    chooses("a", "Rename", "Rename", key="c")
+    page.wait_notice("Renamed to /back/c")
+    takes_back()
+    page.shows("a", "n: 1")
+    takes_back()
+    page.wait(f"!{page.row('b')}")
+    assert read(server, "back") == {"a": {"n": 1}}
+    # Not what another client has changed meanwhile.
+    chooses("a", "Rename", "Rename", key="d")
+    page.wait_notice("Renamed to /back/d")
+    put(server, "back/d/n", 2)
+    page.shows("d", "n: 2")
+    takes_back()
+    page.wait_notice("another client has written to /back/d meanwhile", "alerts")
+    assert read(server, "back") == {"d": {"n": 2}}
+    takes_back()
+    page.wait_notice("There is nothing to take back.")
+
+
 def test_add_rename_copy_and_delete(console, server):
     put(server, "nodes", {"a": {"deep": [1, 2, 3]}})
     page = console("data/nodes?ns=default")
@@ -438,6 +476,9 @@ def test_a_node_is_saved_as_a_file_and_read_from_one(console, server, tmp_path):
     page.press("#dialog button", "Replace")
     page.wait_notice("Imported from.json to /moved/to")
     assert read(server, "moved/to") == whole
+    page.press("#notices button", "Undo")
+    page.wait_text(".teach", "Nothing is at /moved/to")
+    put(server, "moved/to", whole)
     # A file that is none is refused with the server's words.
     page.press(".bar button", "More")
     page.press(".menu button", "Import JSON")

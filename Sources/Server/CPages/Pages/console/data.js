@@ -12,8 +12,9 @@ import { Tree } from "./tree.js";
 import { join, keyFault, keyOf, number, parentOf, parse, read, shown, typeOf, types } from "./values.js";
 import { claimsOf, connectAs } from "./viewer.js";
 
-/** Above it a removal is not kept in this page to be undone. */
+/** Above it what was there is not kept in this page to be put back. */
 const undoByteCount = 8_000_000;
+const mostUndos = 20;
 
 export class DataPage {
   #shell;
@@ -21,6 +22,8 @@ export class DataPage {
   #view = null;
   #stop = () => {};
   #links = null;
+  /** What can be taken back, the latest last: `{words, run}`. */
+  #undos = [];
   #search = new URLSearchParams();
   #viewer = null;
   #asTable = el("button", { type: "button", onclick: () => this.#toggleTable() }, "Table");
@@ -42,7 +45,7 @@ export class DataPage {
     this.count = el("span", { class: "count" });
     this.element = el(
       "section",
-      { class: "data", "aria-label": "Data" },
+      { class: "data", "aria-label": "Data", onkeydown: (event) => this.#press(event) },
       el(
         "div",
         { class: "bar" },
@@ -60,6 +63,31 @@ export class DataPage {
       this.#place,
       this.#seen,
     );
+  }
+
+  #offerUndo(words, undo) {
+    const entry = {
+      words,
+      run: () => {
+        line.remove();
+        this.#undos = this.#undos.filter((other) => other !== entry);
+        undo();
+      },
+    };
+    const line = undoNotice(words, entry.run);
+    this.#undos = [...this.#undos, entry].slice(-mostUndos);
+  }
+
+  #undo() {
+    const latest = this.#undos.at(-1);
+    if (latest) latest.run();
+    else notice("There is nothing to take back.");
+  }
+
+  #press(event) {
+    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    this.#undo();
   }
 
   /** Shows the path of the address, filtered and as another person as it says. */
@@ -239,6 +267,7 @@ export class DataPage {
   #menu() {
     const item = this.#view?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
     return [
+      ...this.#undos.slice(-1).map(({ words, run }) => [`Undo: ${words}`, run]),
       ...copyMenu(item.path, this.#shell.database, () => this.#value(item.path)),
       ["Show whole", () => this.#showWhole(item)],
       ...(item.node ? this.#links.of(item) : []).map((path) => [`Go to /${shown(path)}`, () => this.#go(path)]),
@@ -255,6 +284,17 @@ export class DataPage {
 
   async #value(path) {
     return this.#shell.hearth.ask({ do: "get", path: `/${path}`, export: true }, true);
+  }
+
+  /** What is at a path, with its tag; without the value where that is too large to be kept. */
+  async #before(path) {
+    try {
+      const { value, etag } = await this.#value(path);
+      return { etag, before: JSON.stringify(value).length <= undoByteCount ? value : undefined };
+    } catch (refusal) {
+      if (refusal.code !== "too_big") throw refusal;
+      return { etag: await this.#tagOf(path) };
+    }
   }
 
   #write(path, value, etag) {
@@ -274,7 +314,7 @@ export class DataPage {
       return false;
     }
     if (before !== undefined) {
-      undoNotice(`${what} /${shown(path)}`, async () => {
+      this.#offerUndo(`${what} /${shown(path)}`, async () => {
         const tag = value === null ? "null_etag" : reply.etag;
         await this.#change("Put back", path, before, undefined, tag);
       });
@@ -341,16 +381,14 @@ export class DataPage {
     const { node, path } = item;
     const what = node?.kind === "map" ? `${number(node.count)} ${node.count === 1 ? "child" : "children"}` : "this value";
     if (!(await confirmed(`Delete /${shown(path)}?`, `${what} will go.`, "Delete"))) return;
-    let before;
-    let etag;
+    let found;
     try {
-      const reply = await this.#value(path);
-      etag = reply.etag;
-      if (JSON.stringify(reply.value).length <= undoByteCount) before = reply.value;
+      found = await this.#before(path);
     } catch (refusal) {
-      if (refusal.code !== "too_big") return this.#failed("Delete", path, refusal);
-      if (!(await confirmed("It is too large to be kept for undoing.", "It cannot be put back from here.", "Delete for good"))) return;
+      return this.#failed("Delete", path, refusal);
     }
+    const { before, etag } = found;
+    if (before === undefined && !(await confirmed("It is too large to be kept for undoing.", "It cannot be put back from here.", "Delete for good"))) return;
     await this.#change("Deleted", path, null, before, etag);
   }
 
@@ -369,25 +407,40 @@ export class DataPage {
 
   async #rename(item) {
     const answer = await ask(`Rename ${shown(item.key)}`, [{ name: "key", label: "New key", value: item.key, check: keyFault }], "Rename");
-    if (answer && answer.key !== item.key) await this.#copy(item.path, join(parentOf(item.path), answer.key), true);
+    if (answer && answer.key !== item.key) await this.#move(item.path, join(parentOf(item.path), answer.key));
   }
 
   async #clone(item) {
     const answer = await ask(`Copy /${shown(item.path)}`, [{ name: "path", label: "To this path", value: `/${item.path}-copy`, check: pathFault }], "Copy");
-    if (answer) await this.#copy(item.path, answer.path.split("/").filter(Boolean).join("/"), false);
+    if (!answer) return;
+    try {
+      const { value } = await this.#value(item.path);
+      // Not over what is there.
+      await this.#change("Copied to", answer.path.split("/").filter(Boolean).join("/"), value, null, "null_etag");
+    } catch (refusal) {
+      this.#failed("Copy", item.path, refusal);
+    }
   }
 
-  /** Both at once: what moves is never in two places or in none. */
-  async #copy(from, to, moves) {
+  /** Both places at once: what moves is never in two or in none. `etag` is what it must be still. */
+  async #move(from, to, etag = null) {
     try {
-      const there = await this.#shell.hearth.ask({ do: "get", path: `/${to}`, outline: true }, true);
-      if (there.value !== null) throw new Error(`there is something at /${shown(to)} already`);
-      const { value } = await this.#value(from);
-      await this.#shell.hearth.update({ [to]: value, ...(moves && { [from]: null }) });
-      notice(`${moves ? "Moved" : "Copied"} to /${shown(to)}`);
+      const there = await this.#tagOf(to);
+      if (there !== "null_etag") throw new Error(`there is something at /${shown(to)} already`);
+      const moved = await this.#value(from);
+      if (etag && moved.etag !== etag) throw new Error(`another client has written to /${shown(from)} meanwhile`);
+      await this.#shell.hearth.update({ [to]: moved.value, [from]: null });
+      if (etag) notice(`Moved back to /${shown(to)}`);
+      else this.#offerUndo(`Renamed to /${shown(to)}`, () => this.#move(to, from, moved.etag));
     } catch (error) {
-      this.#failed(moves ? "Rename" : "Copy", from, error);
+      this.#failed("Rename", from, error);
     }
+  }
+
+  /** The tag of what is at a path, without all of it. */
+  async #tagOf(path) {
+    const { value, etag } = await this.#shell.hearth.ask({ do: "get", path: `/${path}`, outline: true }, true);
+    return value === null ? "null_etag" : etag;
   }
 
   async #export({ path, key }) {
@@ -403,12 +456,19 @@ export class DataPage {
     input.addEventListener("change", async () => {
       const [file] = input.files;
       if (!file) return;
-      if (!(await confirmed(`Replace /${shown(path)}?`, `All of it becomes what is in ${file.name}.`, "Replace"))) return;
       try {
-        await upload(`Import ${file.name} to /${shown(path)}`, address(path), { ns: this.#shell.database, print: "silent" }, file);
-        notice(`Imported ${file.name} to /${shown(path)}`);
+        const { before, etag } = await this.#before(path);
+        const isKept = before !== undefined && file.size <= undoByteCount;
+        const words = `All of it becomes what is in ${file.name}.${isKept ? "" : " It is too large to be taken back from here."}`;
+        if (!(await confirmed(`Replace /${shown(path)}?`, words, "Replace"))) return;
+        // A silent answer has no tag; one that is not has all of the file.
+        const query = { ns: this.#shell.database, ...(!isKept && { print: "silent" }) };
+        const tag = await upload(`Import ${file.name} to /${shown(path)}`, address(path), query, file, isKept ? etag : null);
+        const done = `Imported ${file.name} to /${shown(path)}`;
+        if (isKept) this.#offerUndo(done, () => this.#change("Put back", path, before, undefined, tag));
+        else notice(done);
       } catch (refusal) {
-        this.#failed("Import", path, refusal);
+        this.#failed("Import", path, refusal.status === 412 ? new Error(`another client has written to /${shown(path)} meanwhile`) : refusal);
       }
     });
     input.click();

@@ -125,15 +125,13 @@ export async function copy(text) {
   }
 }
 
-/** Says what was done, with a button that takes it back, for 20 seconds. */
+/** Says what was done, with a button that takes it back, for 20 seconds. Gives the notice. */
 export function undoNotice(words, undo) {
   const line = el("p", { class: "toast" }, words, " ", el("button", {
     type: "button", class: "small",
-    onclick: () => {
-      line.remove();
-      undo();
-    },
+    onclick: undo,
   }, "Undo"));
   byId("notices").append(line);
   setTimeout(() => line.remove(), 20_000);
+  return line;
 }

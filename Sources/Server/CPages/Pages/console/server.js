@@ -46,15 +46,16 @@ function refusal(status, text) {
   return refused;
 }
 
-/** Puts a file; `report(done, all)` says how much of it was sent. Only this way of asking says so. */
-export function sendFile(path, query, file, report, signal) {
+/** Puts a file, with an `etag` only over what has it still, and gives the new tag then; `report(done, all)` says how much of it was sent. Only this way of asking says so. */
+export function sendFile(path, query, file, etag, report, signal) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", `${path}?${new URLSearchParams(query)}`);
     request.setRequestHeader("Authorization", `Bearer ${token}`);
+    if (etag) request.setRequestHeader("If-Match", etag);
     request.upload.addEventListener("progress", ({ loaded, total }) => report(loaded, total));
     request.addEventListener("load", () => {
-      if (request.status < 300) resolve();
+      if (request.status < 300) resolve(request.getResponseHeader("ETag"));
       else reject(refusal(request.status, request.responseText));
     });
     request.addEventListener("error", () => reject(new Refusal("connection_lost", "The server does not answer.")));

@@ -44,9 +44,9 @@ export function download(title, path, query, name) {
   });
 }
 
-/** Sends a file as the body of a PUT. */
-export function upload(title, path, query, file) {
-  return withProgress(title, (report, signal) => sendFile(path, query, file, report, signal));
+/** Sends a file as the body of a PUT, with an `etag` only over what has it still; gives the new tag then. */
+export function upload(title, path, query, file, etag) {
+  return withProgress(title, (report, signal) => sendFile(path, query, file, etag, report, signal));
 }
 
 /** Gives a person a file. */
