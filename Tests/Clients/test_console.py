@@ -603,6 +603,52 @@ def test_a_refusal_is_understood_and_tried_again(console, server):
     page.wait("document.querySelectorAll('.request').length === 2")
 
 
+def test_requests_are_kept_as_cases_that_are_all_run_with_the_text_of_the_editor(console, server):
+    rules = {"rules": {"rooms": {"$room": {".read": "auth.uid === 'ann'", ".write": "auth != null && newData.isNumber()"}}}}
+    assert server.put("/.settings/rules.json?ns=kept", rules, headers=OWNER).status == 200
+    assert server.get("/rooms/r1.json?ns=kept").status == 401
+    assert server.get("/rooms/r2.json?ns=kept").status == 401
+    assert server.put("/rooms/r1.json?ns=kept", 5).status == 401
+    assert server.get('/rooms.json?ns=kept&orderBy="n"&limitToFirst=2').status == 401
+    assert server.request("PATCH", "/rooms.json?ns=kept", {"r1/a": 1, "r2": 2}).status == 401
+    page = console("requests?ns=kept")
+    for kind, path, fields in (
+        ("read", "/rooms/r1", {}), ("set", "/rooms/r1", {"name": "a signed-out user writes no text", "value": '"words"'}),
+        ("read", "/rooms", {"name": "nor asks for all"}), ("update", "/rooms", {"name": "nor several"}),
+    ):
+        row = f"""[...document.querySelectorAll('.request')].find((row) => row.querySelector('.result').innerText.includes({kind!r})
+            && row.querySelector('.path').innerText === {path!r})"""
+        page.wait(f"({row}.click(), {row}.ariaSelected === 'true')")
+        page.press(".inspector button", "Keep as a case")
+        page.answers("Keep", **fields)
+        page.wait("!document.querySelector('dialog')")
+    page.press(".inspector a", "Who else is refused here")
+    page.wait("document.querySelectorAll('.request').length === 5 && location.search.includes('refused=true')")
+    page.press("#rail a", "Rules")
+    names = "[...document.querySelectorAll('.cases .plain')].map((name) => name.textContent).join('; ')"
+    page.wait(f"{names} === 'a signed-out user may not read /rooms/r1; a signed-out user writes no text; nor asks for all; nor several'")
+    page.press(".cases .plain", "nor several")
+    page.wait("document.getElementById('simulate-value').value === '{\"r1/a\":null,\"r2\":null}'")
+    page.value("document.querySelector('#simulate-op').value = 'read'")
+    page.write("#simulate-value", "")
+    page.wait("document.querySelector('textarea.code').value.includes('auth.uid')")
+    # One from the simulator, too.
+    page.write("#simulate-path", "/rooms/r9")
+    page.write("#simulate-auth", '{"uid":"ann"}')
+    page.press(".simulator button", "Keep as a case")
+    page.answers("Keep", name="ann reads a room")
+    page.wait(f"{names}.endsWith('; ann reads a room')")
+    page.press(".simulator button", "Run all cases")
+    page.wait_text(".simulator", "5 of 5 hold with this text")
+    page.write("textarea.code", '{"rules": {"rooms": {"$room": {".read": true, ".write": "auth != null"}}}}')
+    page.press(".simulator button", "Run all cases")
+    page.wait_text(".simulator", "4 of 5 hold with this text")
+    page.wait_text(".cases .problem", "expected deny, was allowed")
+    page.press(".cases button", "Remove ann reads a room")
+    page.press("#dialog button", "Remove")
+    page.wait("document.querySelectorAll('.cases li').length === 4")
+
+
 def test_rules_are_edited_checked_and_published(console, server):
     page = console("rules?ns=edited")
     field = "textarea.code"

@@ -116,6 +116,10 @@ static const unsigned char parties_js[] = {
 #embed "Pages/samples/parties.js"
 };
 
+static const unsigned char console_cases_js[] = {
+#embed "Pages/console/cases.js"
+};
+
 static const unsigned char console_cells_js[] = {
 #embed "Pages/console/cells.js"
 };
@@ -264,6 +268,7 @@ static const struct page_file samples[] = {
 
 static const struct page_file console[] = {
     PAGE("", console_index_html),
+    SCRIPT("cases.js", console_cases_js),
     SCRIPT("cells.js", console_cells_js),
     STYLE("console.css", console_console_css),
     SCRIPT("console.js", console_console_js),

@@ -1,5 +1,6 @@
 // The page of requests: what the rules decided, newest first, and why.
 
+import { caseOf, keepCase } from "./cases.js";
 import { ago, arrange, el, fill, notice, wholeText } from "./dom.js";
 import { getJSON, send } from "./server.js";
 import { shown } from "./values.js";
@@ -148,12 +149,17 @@ export class RequestsPage {
         el("a", {
           class: "button",
           href: this.#shell.address("rules", "", {
-            simulate: JSON.stringify({ op: ["read", "listen", "recheck"].includes(operation) ? "read" : "write", path, auth: auth ?? null }),
+            simulate: JSON.stringify(caseOf(record)),
           }),
         }, "Try in the simulator"),
+        el("button", { type: "button", onclick: () => this.#keep(record) }, "Keep as a case"),
         el("a", { class: "button", href: this.#shell.address("requests", "", { refused: "true", path }) }, "Who else is refused here"),
       ),
     ]);
+  }
+
+  async #keep(record) {
+    if (await keepCase(this.#shell.database, caseOf(record), "What was written is not recorded: write what shall be tried.")) notice("Kept: the page of rules runs it with all cases");
   }
 
   #rule({ path, kind, line, source, result, error, values = [] }) {

@@ -1,5 +1,6 @@
 // The page of the rules: what is in force, an editor whose faults are the server's, a simulator, and the history.
 
+import { Cases, keepCase } from "./cases.js";
 import { coverage } from "./coverage.js";
 import { ago, el, fill, notice, wholeText } from "./dom.js";
 import { confirmed } from "./parts.js";
@@ -27,6 +28,7 @@ export class RulesPage {
   #covered = el("div", { class: "covered", hidden: true });
   #counts = el("aside", { class: "inspector", "aria-label": "Counts", hidden: true });
   #side;
+  #cases;
   #format = el("button", { type: "button", onclick: () => this.#layOut() }, "Format");
   #coverage = el("button", { type: "button", "aria-pressed": "false" }, "Coverage");
 
@@ -39,7 +41,8 @@ export class RulesPage {
     this.#publish.addEventListener("click", () => this.#save());
     this.#box.lastElementChild.append(this.field);
     this.#coverage.addEventListener("click", () => shell.go("rules", "", this.#isCovered ? {} : { coverage: "true" }));
-    this.#side = el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator(), el("h2", {}, "History"), this.#history);
+    this.#cases = new Cases(shell.database, { text: () => this.field.value, fill: (one) => this.#fillSimulator(one) });
+    this.#side = el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator(), this.#cases.element, el("h2", {}, "History"), this.#history);
     this.element = el(
       "section",
       { class: "page split", "aria-label": "Rules" },
@@ -250,11 +253,11 @@ export class RulesPage {
       "form",
       { class: "simulator" },
       el("h2", {}, "Try a request"),
-      field("op", "What", el("select", {}, ["read", "write", "update"].map((name) => el("option", {}, name)))),
+      field("op", "What", el("select", {}, ["read", "query", "write", "update"].map((name) => el("option", {}, name)))),
       field("path", "Path", el("input", { value: "/", spellcheck: "false" })),
       field("auth", "As (JSON; empty: signed out)", el("input", { placeholder: '{"uid":"ann"}', spellcheck: "false" })),
-      field("value", "Value (JSON)", el("textarea", { rows: "3", spellcheck: "false" })),
-      el("div", { class: "buttons" }, el("button", { type: "submit" }, "Try with this text")),
+      field("value", "Value, or query (JSON)", el("textarea", { rows: "3", spellcheck: "false" })),
+      el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => this.#keep() }, "Keep as a case"), el("button", { type: "submit", class: "primary" }, "Try with this text")),
       this.#answer,
     );
     form.addEventListener("submit", (event) => {
@@ -264,20 +267,39 @@ export class RulesPage {
     return form;
   }
 
-  #fillSimulator({ op, path, auth }) {
+  #fillSimulator({ op, path, auth, value, query }) {
     this.#inputs.op.value = op;
     this.#inputs.path.value = path;
     this.#inputs.auth.value = auth ? JSON.stringify(auth) : "";
+    const more = op === "query" ? query : value;
+    this.#inputs.value.value = more === undefined ? "" : JSON.stringify(more);
     this.#inputs.path.focus();
   }
 
-  async #simulate() {
+  /** What is in the fields. Throws for what is no JSON. */
+  #asked() {
     const { op, path, auth, value } = this.#inputs;
+    const more = value.value.trim() ? JSON.parse(value.value) : null;
+    return {
+      op: op.value, path: path.value, auth: auth.value.trim() ? JSON.parse(auth.value) : null,
+      ...(op.value === "query" && { query: more }), ...(["write", "update"].includes(op.value) && { value: more }),
+    };
+  }
+
+  async #keep() {
     try {
-      const body = {
-        op: op.value, path: path.value, auth: auth.value.trim() ? JSON.parse(auth.value) : null, rules: this.field.value,
-        ...(op.value !== "read" && { value: value.value.trim() ? JSON.parse(value.value) : null }),
-      };
+      const asked = this.#asked();
+      const answer = await send("POST", "/.simulate", { query: { ns: this.#shell.database }, body: { ...asked, rules: this.field.value } });
+      const expect = (await answer.json()).allowed ? "allow" : "deny";
+      if (await keepCase(this.#shell.database, { name: `${asked.op} ${asked.path}`, ...asked, expect })) this.#cases.draw();
+    } catch (error) {
+      fill(this.#answer, [el("p", { class: "problem" }, error.message)]);
+    }
+  }
+
+  async #simulate() {
+    try {
+      const body = { ...this.#asked(), rules: this.field.value };
       const response = await send("POST", "/.simulate", { query: { ns: this.#shell.database }, body, headers: { Accept: "text/plain" } });
       const isAllowed = response.headers.get("Hearth-Verdict") === "allowed";
       fill(this.#answer, [el("p", { class: isAllowed ? "result-true" : "result-false" }, isAllowed ? "✓ allowed" : "✕ refused"), el("pre", { class: "explanation" }, await response.text())]);
