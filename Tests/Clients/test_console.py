@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import subprocess
 import time
 import urllib.parse
 
@@ -579,6 +580,25 @@ def test_the_palette_leads_anywhere_with_keys_alone(console, server):
     assert page.value("location.href") == before
 
 
+def test_what_is_empty_teaches_lines_that_work_with_this_server(console, server):
+    def line(label):
+        return page.wait(f"[...document.querySelectorAll('.lines dd')].find((each) => each.previousSibling.textContent === {label!r})?.querySelector('pre').textContent")
+
+    page = console("data/it's/empty?ns=taught")
+    here = page.value("location.origin")
+    assert line("JavaScript") == f'set(ref(getDatabase(app, "{here}?ns=taught"), "it\'s/empty/hello"), "world")'
+    assert line("Swift") == f'Database.database(url: "{here}?ns=taught").reference(withPath: "it\'s/empty/hello").setValue("world")'
+    subprocess.run(["bash", "-c", line("curl")], check=True, capture_output=True)
+    page.shows("hello", '"world"')
+    page.press("#rail a", "Requests")
+    # The page may show the write above: in development everybody may write.
+    page.wait("document.querySelectorAll('.request').length === 1")
+    page.press(".bar button", "Clear")
+    assert line("Swift").endswith('.reference(withPath: "anything").getData()')
+    subprocess.run(["bash", "-c", line("curl")], check=True, capture_output=True)
+    page.wait("document.querySelectorAll('.request').length === 1")
+
+
 # Other pages
 
 
@@ -736,6 +756,7 @@ def test_coverage_says_of_each_part_how_often_and_which_values(console, server):
 def test_users_are_made_found_disabled_and_deleted(console, server):
     page = console("users?ns=default")
     page.wait_text(".teach", "No users yet")
+    page.wait("document.querySelector('.lines pre').textContent.includes(`${location.origin}/identitytoolkit`)")
     page.press(".bar button", "Add user")
     page.answers("Add", email="ann@example.com", password="secret12", displayName="Ann <b>")
     page.wait_text(".list", "ann@example.com")

@@ -4,7 +4,7 @@ import { el, fill, notice, reason } from "./dom.js";
 import { filterBar, filterNames, indexLine, orderOf, queryOf } from "./filter.js";
 import { Links } from "./links.js";
 import { remember } from "./palette.js";
-import { ask, confirmed, copy, copyMenu, menuButton, opened, undoNotice } from "./parts.js";
+import { ask, confirmed, copy, copyMenu, lines, menuButton, opened, references, undoNotice } from "./parts.js";
 import { address } from "./server.js";
 import { Table } from "./table.js";
 import { download, upload } from "./transfer.js";
@@ -205,14 +205,15 @@ export class DataPage {
 
   /** What stands here when there is nothing: how to write something. */
   #teach() {
-    const url = `${location.origin}${address(join(this.#path, "hello"))}?ns=${this.#shell.database}`;
-    const line = `curl -X PUT -d '"world"' '${url}'`;
+    const path = join(this.#path, "hello");
+    const url = `${location.origin}${address(path)}?ns=${this.#shell.database}`;
+    const { javascript, swift } = references(this.#shell.database, path);
     return el(
       "div",
       { class: "empty teach" },
-      el("h2", {}, `Nothing is at /${this.#path}`),
-      el("p", {}, "Add something here, or from a terminal:"),
-      el("pre", {}, line),
+      el("h2", {}, `Nothing is at /${shown(this.#path)}`),
+      el("p", {}, "Add something here, or from elsewhere:"),
+      lines([["curl", `curl -X PUT -d '"world"' '${url.replaceAll("'", "%27")}'`], ["JavaScript", `set(${javascript}, "world")`], ["Swift", `${swift}.setValue("world")`]]),
       el("p", {}, "It appears in this page as it is written."),
       el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#add({ path: this.#path }) }, "Add")),
     );

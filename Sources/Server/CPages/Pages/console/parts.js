@@ -116,6 +116,20 @@ export function copyMenu(path, database, value) {
   ];
 }
 
+/** Lines to try, with this server's address: `rows` are pairs of a label and a line. */
+export function lines(rows) {
+  return el("dl", { class: "lines" }, rows.map(([label, line]) => [
+    el("dt", {}, label),
+    el("dd", {}, el("pre", { tabindex: "0" }, line), el("button", { type: "button", class: "small", "aria-label": `Copy the line for ${label}`, onclick: () => copy(line) }, "Copy")),
+  ]).flat());
+}
+
+/** The database as the SDKs name it: `javascript` and `swift` are the beginnings of their lines. */
+export function references(database, path) {
+  const [url, place] = [JSON.stringify(`${location.origin}?ns=${database}`), JSON.stringify(path)];
+  return { javascript: `ref(getDatabase(app, ${url}), ${place})`, swift: `Database.database(url: ${url}).reference(withPath: ${place})` };
+}
+
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

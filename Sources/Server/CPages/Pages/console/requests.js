@@ -2,6 +2,7 @@
 
 import { caseOf, keepCase } from "./cases.js";
 import { ago, arrange, el, fill, notice, wholeText } from "./dom.js";
+import { lines, references } from "./parts.js";
 import { getJSON, send } from "./server.js";
 import { shown } from "./values.js";
 
@@ -97,11 +98,16 @@ export class RequestsPage {
 
   #teach(hint) {
     this.#empty.hidden = this.#records.length > 0;
-    const url = `${location.origin}/anything.json?ns=${this.#shell.database}`;
+    const { database } = this.#shell;
+    // What is there stays, and the focus with it.
+    const state = `${database} ${hint}`;
+    if (this.#empty.hidden || this.#empty.dataset.state === state) return;
+    this.#empty.dataset.state = state;
+    const { javascript, swift } = references(database, "anything");
     fill(this.#empty, [
       el("h2", {}, "No request yet"),
       el("p", {}, hint ?? "Each read, listen and write that the rules decide stands here as it comes. Administrators are not asked of them. For example:"),
-      hint ? null : el("pre", {}, `curl '${url}'`),
+      hint ? null : lines([["curl", `curl '${location.origin}/anything.json?ns=${database}'`], ["JavaScript", `get(${javascript})`], ["Swift", `try await ${swift}.getData()`]]),
     ]);
   }
 

@@ -1,7 +1,7 @@
 // The page of accounts: who there is, and what can be done with each.
 
 import { ago, el, fill, notice, wholeText } from "./dom.js";
-import { ask, confirmed, copy } from "./parts.js";
+import { ask, confirmed, copy, lines } from "./parts.js";
 import { getJSON, send } from "./server.js";
 import { shown } from "./values.js";
 
@@ -69,7 +69,11 @@ export class UsersPage {
     this.#empty.hidden = this.#users.length > 0;
     fill(this.#empty, this.field.value
       ? [el("h2", {}, "No such user"), el("p", {}, "A user is found by the whole address, phone number or uid.")]
-      : [el("h2", {}, "No users yet"), el("p", {}, "They come as people sign up, or from here:"), el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user"))]);
+      : [el("h2", {}, "No users yet"), el("p", {}, "They come as people sign up, for example so:"), lines([
+        ["curl", `curl -d '{"email":"ann@example.com","password":"secret"}' '${location.origin}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any'`],
+        ["JavaScript", `connectAuthEmulator(getAuth(), ${JSON.stringify(location.origin)}); createUserWithEmailAndPassword(getAuth(), "ann@example.com", "secret")`],
+        ["Swift", 'try await Auth.auth().createUser(withEmail: "ann@example.com", password: "secret")'],
+      ]), el("p", {}, "Or from here:"), el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user"))]);
     fill(this.#rows, this.#users.map((user) => this.#row(user)));
   }
 
