@@ -88,3 +88,42 @@ def test_the_end_names_the_tests_that_failed_and_no_others(gate):
     stages = [ended_stage(gate, "units", 1, units), ended_stage(gate, "clients", 1, clients),
               ended_stage(gate, "demo", 0, ["FAILED test_x.py::test_y"])]
     assert gate.failures(stages) == [units[1][:300], *clients[:2]]
+
+
+def issue(test, is_known=False):
+    payload = {"kind": "issueRecorded", "testID": f"{test}/File.swift:1:6", "issue": {"isKnown": is_known}}
+    return json.dumps({"kind": "event", "payload": payload}) + "\n"
+
+
+def runner_of_units(gate, monkeypatch, tmp_path, script):
+    """Stands for the runner of unit tests, and notes what it is asked for."""
+    monkeypatch.setattr(gate, "PROGRAMS", tmp_path)
+    runner = tmp_path / "hearthPackageTests.xctest"
+    runner.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/asked\n{script}\n')
+    runner.chmod(0o755)
+
+
+SUMMARY_OF_UNITS = "✘ Test run with 3 tests in 1 suite failed after 9.100 seconds with 1 issue."
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_few_tests_that_failed_run_once_more_alone(gate, monkeypatch, tmp_path, code):
+    runner_of_units(gate, monkeypatch, tmp_path, f"exit {code}")
+    gate.UNIT_EVENTS.write_text(
+        issue("Net.Room/full(_:)") * 2 + issue("Net.Room/expected()", is_known=True) + issue("Data.Row/empty()"))
+    names, again = gate.repeat(ended_stage(gate, "units", 1, [SUMMARY_OF_UNITS]), dict(os.environ))
+    assert names == ["Data.Row/empty()", "Net.Room/full(_:)"]
+    assert again.code == code
+    assert (tmp_path / "asked").read_text().splitlines()[-1] == r"^Data\.Row/empty\(\)|^Net\.Room/full\(_:\)"
+
+
+def test_many_failures_a_crash_and_a_failure_without_a_name_stay_as_they_are(gate, monkeypatch, tmp_path):
+    runner_of_units(gate, monkeypatch, tmp_path, "exit 0")
+    events = [issue(f"Net.Room/number{number}()") for number in range(gate.MOST_UNSTABLE + 1)]
+    for happened, lines in [(events, [SUMMARY_OF_UNITS]), (events[:1], ["Fatal error: index out of range"]), ([], [SUMMARY_OF_UNITS])]:
+        gate.UNIT_EVENTS.write_text("".join(happened))
+        assert gate.repeat(ended_stage(gate, "units", 1, lines), dict(os.environ)) is None
+    assert not (tmp_path / "asked").exists()
+    lines = ["FAILED test_bodies.py::test_a_write[gzip] - AssertionError", "ERROR test_wire.py::test_a_put", "FAILED tests, 3 of them",
+             "2 failed, 5817 passed in 475.76s (0:07:55)"]
+    assert gate.failed_clients(ended_stage(gate, "clients", 1, lines)) == ["test_bodies.py::test_a_write[gzip]", "test_wire.py::test_a_put"]
