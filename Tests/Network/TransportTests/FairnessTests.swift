@@ -6,6 +6,8 @@ import Testing
 @testable import Transport
 
 /// How much one connection makes the loop do while others wait, counted in messages and ticks.
+///
+/// Tests that are about a tick itself have a process of their own: the loop is one, and other tests take their share of it.
 @Suite("Fairness: what a tick gives to one connection")
 struct FairnessTests {
     /// What the loop did, in its order.
@@ -139,20 +141,17 @@ struct FairnessTests {
     }
 
     @Test("an answer does not stand in line behind a push to many")
-    func prompt() throws {
-        let server = try TestServer()
-        let clients = try (0..<100).map { _ in try RawClient.webSocket(server.port) }
-        server.wait { $0.webSockets.count == 100 }
-        // Other tests use the same loop: when many of their connections get something in the tick of the answer, it
-        // stands in line with those.
-        let isPrompt = try (1...100).contains { _ in
-            let seen = pushAndAnswer(server)
+    func prompt() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            let clients = try (0..<100).map { _ in try RawClient.webSocket(server.port) }
+            server.wait { $0.webSockets.count == 100 }
+            let seen = FairnessTests().pushAndAnswer(server)
+            #expect(seen.answer == 0)
             #expect(seen.waiting >= 99 - 2 * TickLimits.flushedConnections)
             let texts = try clients.map { try $0.readFrame().text }
             #expect(texts.sorted() == ["answer"] + Array(repeating: "push", count: 99))
-            return seen.answer == 0
         }
-        #expect(isPrompt)
     }
 
     /// Pushes to all but the first, answers that one a tick later, and says a tick later how many bytes of the answer
@@ -287,41 +286,42 @@ struct FairnessTests {
     }
 
     @Test("sockets that have room again at once are written to over several ticks")
-    func room() throws {
-        let server = try TestServer()
-        let clients = try (0..<200).map { _ in
-            try RawClient.webSocket(server.port, receiveBuffer: 4096)
-        }
-        server.wait { $0.webSockets.count == 200 }
-        let frame = SharedFrame(text: [UInt8](repeating: 0x61, count: 5_000_000))
-        server.read { application in
-            for webSocket in application.webSockets { webSocket.send(frame) }
-        }
-        // Until all are full.
-        while onLoop({ EventLoop.shared.flusher.hasWork }) {}
-        let queued = server.read { $0.webSockets.map(\.queuedByteCount) }
-        #expect(queued.allSatisfy { $0 > 1_000_000 })
-        let diary = Diary()
-        let isOver = Waiter<Bool>()
-        let application = server.application
-        try holdingLoop {
-            for (client, queued) in zip(clients, queued) {
-                _ = try client.read(frame.bytes.count - queued)
+    func room() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            let clients = try (0..<200).map { _ in
+                try RawClient.webSocket(server.port, receiveBuffer: 4096)
             }
-            EventLoop.shared.enqueue {
-                let webSockets = application.webSockets
-                let all = Set(webSockets.indices)
-                Self.watchSending(webSockets, queued, all, diary, isOver)
+            server.wait { $0.webSockets.count == 200 }
+            let frame = SharedFrame(text: [UInt8](repeating: 0x61, count: 5_000_000))
+            server.read { application in
+                for webSocket in application.webSockets { webSocket.send(frame) }
             }
+            // Until all are full.
+            while onLoop({ EventLoop.shared.flusher.hasWork }) {}
+            let queued = server.read { $0.webSockets.map(\.queuedByteCount) }
+            #expect(queued.allSatisfy { $0 > 1_000_000 })
+            let diary = Diary()
+            let isOver = Waiter<Bool>()
+            let application = server.application
+            try FairnessTests().holdingLoop {
+                for (client, queued) in zip(clients, queued) {
+                    _ = try client.read(frame.bytes.count - queued)
+                }
+                EventLoop.shared.enqueue {
+                    let webSockets = application.webSockets
+                    let all = Set(webSockets.indices)
+                    FairnessTests.watchSending(webSockets, queued, all, diary, isOver)
+                }
+            }
+            _ = isOver.wait()
+            // `CTransport` serves 64 sockets a tick; those that stay writable are sent to at its end.
+            let most = onLoop { diary.most(of: "sent") }
+            #expect(most <= 64 + TickLimits.flushedConnections + TickLimits.promptConnections)
+            #expect(server.read { $0.closedCauses.isEmpty })
         }
-        _ = isOver.wait()
-        // `CTransport` serves 64 sockets a tick; those that stay writable are sent to at its end.
-        let most = onLoop { diary.most(of: "sent") }
-        #expect(most <= 64 + TickLimits.flushedConnections + TickLimits.promptConnections)
-        #expect(server.read { $0.closedCauses.isEmpty })
     }
 
-    // In a process of its own: the loop is one, and sockets of other tests take their share of its ticks.
     @Test("jobs of other threads that take long leave room for sockets between them")
     func jobs() async {
         await #expect(processExitsWith: .success) {

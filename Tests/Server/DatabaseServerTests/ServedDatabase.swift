@@ -96,12 +96,13 @@ final class ServedDatabase: Sendable {
         nonisolated init() {}
     }
 
-    /// Writes a value of the database `main`, as an admin.
+    /// Writes a value of the database `main`, as an admin, and waits until it is there: large ones are made by a worker.
     func put(_ json: String, at path: String = "") throws {
         let draft = try Draft(json: Array(json.utf8))
         let place = try Path(path)
         let server = watch.server
-        onLoop {
+        let before = onLoop {
+            let before = server.engine.summaries().first?.number
             let request = Request(
                 database: DatabaseID("main"),
                 credential: .admin(override: nil),
@@ -109,7 +110,9 @@ final class ServedDatabase: Sendable {
             )
             // The answer is not needed.
             server.step(.requested(request, id: RequestID(0)))
+            return before
         }
+        while onLoop({ server.engine.summaries().first?.number == before }) {}
     }
 
     func client(receiveBuffer: Int32? = nil) throws -> WireClient {

@@ -1,7 +1,9 @@
 import Chat
+import Foundation
 import HearthDatabase
 import ServiceSupport
 import Synchronization
+import Testing
 
 /// A person who is signed in, and the rooms that they are in.
 struct RoomGuest: Sendable {
@@ -16,6 +18,16 @@ struct RoomGuest: Sendable {
     /// What the own list says is unread in a room; nil when it is not in the list.
     func unread(_ room: String) async throws -> Int? {
         try await value("userRooms/\(uid)/\(room)/unread") as? Int
+    }
+
+    /// Waits until this person's estimate of the server's time is past an event: what they send stands behind it also
+    /// before the server has dated it.
+    func isPast(_ event: RoomEvent) async throws {
+        let offset = try await person.place(".info/serverTimeOffset").observeSingleEvent(of: .value)
+        let ahead = try #require(offset.value as? Double)
+        while Date().timeIntervalSince1970 * 1000 + ahead <= event.position.milliseconds {
+            await Task.yield()
+        }
     }
 
     /// Whether this and nothing else happened in a room.
