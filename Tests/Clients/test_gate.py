@@ -22,15 +22,27 @@ def gate(tmp_path):
 def test_stages_run_side_by_side_and_one_that_fails_shows_its_output(gate, capsys, tmp_path):
     # Each waits for the other.
     os.mkfifo(tmp_path / "pipe")
-    row = {
-        "one": ["sh", "-c", f"read word < {tmp_path}/pipe; echo '◇ Test run started.'; echo heard $word; exit 3"],
-        "other": ["sh", "-c", f"echo hello > {tmp_path}/pipe; echo unseen"],
+    stages = {
+        "one": ([], ["sh", "-c", f"read word < {tmp_path}/pipe; echo '◇ Test run started.'; echo heard $word; exit 3"]),
+        "other": ([], ["sh", "-c", f"echo hello > {tmp_path}/pipe; echo unseen"]),
     }
-    one, other = gate.run_row(row, dict(os.environ))
-    assert (one.code, other.code) == (3, 0)
+    ended = {stage.name: stage.code for stage in gate.run_stages(stages, dict(os.environ))}
+    assert ended == {"one": 3, "other": 0}
     printed = capsys.readouterr().out
     assert "gate: one FAILED after" in printed and "heard hello" in printed and "gate: other passed after" in printed
     assert "unseen" not in printed and "Test run started" not in printed
+
+
+def test_a_stage_begins_when_those_before_it_have_passed_and_never_when_one_failed(gate, tmp_path):
+    def noting(name, code=0):
+        return ["sh", "-c", f"echo {name} >> {tmp_path}/order; exit {code}"]
+
+    stages = {"last": (["first", "second"], noting("last")), "first": ([], noting("first")), "second": (["first"], noting("second")),
+              "bad": (["first"], noting("bad", 1)), "behind": (["bad", "first"], noting("behind"))}
+    ended = {stage.name: stage.code for stage in gate.run_stages(stages, dict(os.environ))}
+    assert ended == {"first": 0, "second": 0, "bad": 1, "last": 0}
+    order = (tmp_path / "order").read_text().split()
+    assert order[0] == "first" and order.index("second") < order.index("last") and sorted(order) == sorted(ended)
 
 
 def test_a_stage_fails_when_it_takes_more_than_half_beyond_its_budget(gate, capsys):
@@ -43,8 +55,7 @@ def test_a_stage_fails_when_it_takes_more_than_half_beyond_its_budget(gate, caps
 
 
 def test_each_stage_has_a_budget(gate):
-    stages = {name for row in gate.ROWS for name in row}
-    assert set(gate.read_budgets()) == stages | {"total", "pace"}
+    assert set(gate.read_budgets()) == set(gate.STAGES) | {"total", "pace"}
 
 
 def ended_stage(gate, name, code, lines):

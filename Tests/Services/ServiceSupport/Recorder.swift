@@ -35,7 +35,7 @@ package final class Recorder<Value: Sendable>: Sendable {
         for waiter in done { waiter.continuation.resume(returning: values) }
     }
 
-    /// Waits until what was reported is enough, 900 seconds at the most: machines that run tests are crowded.
+    /// Waits until what was reported is enough, 300 seconds at the most: machines that run tests are crowded.
     ///
     /// - Throws: `NotReported` with all that was reported.
     @discardableResult
@@ -54,7 +54,7 @@ package final class Recorder<Value: Sendable>: Sendable {
             if let values {
                 continuation.resume(returning: values)
             } else {
-                DispatchQueue.global().asyncAfter(deadline: .now() + 900) { [weak self] in
+                DispatchQueue.global().asyncAfter(deadline: .now() + 300) { [weak self] in
                     self?.giveUp(id)
                 }
             }
@@ -90,5 +90,5 @@ package final class Recorder<Value: Sendable>: Sendable {
 /// What a test waited for did not come in time.
 package struct NotReported: Error, CustomStringConvertible {
     let reported: String
-    package var description: String { "not in 900 seconds; reported so far: \(reported)" }
+    package var description: String { "not in 300 seconds; reported so far: \(reported)" }
 }
