@@ -214,11 +214,11 @@ func holdingLoop(_ body: () throws -> Void) rethrows {
     try body()
 }
 
-/// What one thread waits for and another opens. Waiting more than 20 seconds is a bug.
+/// What one thread waits for and another opens. Waiting more than 60 seconds is a bug.
 final class Gate: Sendable {
     private let semaphore = Semaphore()
 
     func open() { semaphore.signal() }
 
-    func wait() { precondition(semaphore.wait(seconds: 20), "waited too long for the loop") }
+    func wait() { precondition(semaphore.wait(), "waited too long for the loop") }
 }
