@@ -46,6 +46,7 @@ extension DatabaseEngine {
             answer(.failed(.tooManyObservers, text), to: asker, &step)
         case .notIndexed(let text): answer(.failed(.indexNotDefined, text), to: asker, &step)
         case .registered(let listen, let isIndexed):
+            step.counts.reads += 1
             if asker.session != nil { noteRead(of: asked.path, asked.query, session, &step) }
             let done = Answer.listening(listen, isIndexed: isIndexed)
             switch asked.encoding {

@@ -109,8 +109,11 @@ extension DatabaseEngine {
             step.counts.refusedReads += 1
             answer(.denied, to: asker, &step)
         case .notIndexed(let text): answer(.failed(.indexNotDefined, text), to: asker, &step)
-        case .value(let node): answer(node, to: asked, for: asker, &step)
+        case .value(let node):
+            step.counts.reads += 1
+            answer(node, to: asked, for: asker, &step)
         case .mustSelect(let children):
+            step.counts.reads += 1
             let use = ResultUse.read(asked, reader: asker.identity)
             wait(for: .select(query, children), use, asker, &step)
         }

@@ -93,6 +93,9 @@ package final class DatabaseEngine {
     /// Whether `Input.longWork` has anything to do.
     package var hasWork: Bool { !portions.isEmpty || databases.values.contains(where: \.hasWork) }
 
+    /// Listens and observers of all databases now.
+    package var listenCount: Int { databases.values.reduce(0) { $0 + $1.listens.count } }
+
     /// Which decisions of the rules are reported.
     package var inspection: InspectionLevel { policy.inspection }
 
@@ -195,6 +198,8 @@ package final class DatabaseEngine {
 /// What the engine has done since the process began.
 package struct EngineCounts: Sendable, Equatable {
     package var commits = 0
+    /// Values that were read, and listens that have begun.
+    package var reads = 0
     package var refusedWrites = 0
     package var refusedReads = 0
     package var refusedCredentials = 0

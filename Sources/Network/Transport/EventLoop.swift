@@ -206,6 +206,14 @@ extension EventLoop {
         recentTicks.value(at: monotonicNanoseconds())
     }
 
+    /// The longest tick of so many seconds, at most 60, in nanoseconds.
+    package func longestTick(ofSeconds count: UInt64) -> UInt64 {
+        recentTicks.value(at: monotonicNanoseconds(), ofSeconds: count)
+    }
+
+    /// When the tick began, in nanoseconds of the clock that never goes back.
+    package var tickTime: UInt64 { now }
+
     /// Notes the time of the first callback of a tick: the wait before it is not work.
     func beginWork() {
         guard tickStart == 0 else { return }

@@ -25,6 +25,8 @@ package final class HTTPExchange {
     /// Nil when the answer is complete or the peer has left.
     private var connection: HTTPConnection?
     private var isAnswered = false
+    /// When its head was read: nanoseconds of the clock that never goes back.
+    private let begin = EventLoop.shared.now
 
     init(id: UInt64, head: RequestHead, connection: HTTPConnection) {
         self.id = id
@@ -101,6 +103,10 @@ package final class HTTPExchange {
     private func takeConnection() -> HTTPConnection? {
         precondition(!isAnswered, "a request is answered once")
         isAnswered = true
+        if let application = connection?.connection.listener.application {
+            let now = monotonicNanoseconds()
+            application.answered(self, after: now > begin ? now - begin : 0)
+        }
         return connection
     }
 

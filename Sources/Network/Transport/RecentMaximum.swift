@@ -19,10 +19,11 @@ struct RecentMaximum {
         }
     }
 
-    /// The greatest value of the 60 seconds that end now; 0 when there is none.
-    func value(at now: UInt64) -> UInt64 {
+    /// The greatest value of the seconds that end now, at most 60; 0 when there is none.
+    func value(at now: UInt64, ofSeconds count: UInt64 = secondCount) -> UInt64 {
+        precondition(count <= Self.secondCount, "no more than a minute is kept")
         let second = now / 1_000_000_000
-        let recent = slots.filter { $0.second <= second && second - $0.second < Self.secondCount }
+        let recent = slots.filter { $0.second <= second && second - $0.second < count }
         return recent.map(\.value).max() ?? 0
     }
 }

@@ -22,6 +22,9 @@ package protocol TransportApplication: AnyObject {
     /// of its `respond` calls.
     func request(_ exchange: HTTPExchange)
 
+    /// The answer to a request leaves, so many nanoseconds after its head was read: its whole, or its beginning.
+    func answered(_ exchange: HTTPExchange, after nanoseconds: UInt64)
+
     /// The peer left before its request was answered, or before the whole answer was sent.
     func aborted(_ exchange: HTTPExchange)
 
@@ -33,6 +36,9 @@ package protocol TransportApplication: AnyObject {
 }
 
 extension TransportApplication {
+    /// Is not measured.
+    package func answered(_ exchange: HTTPExchange, after nanoseconds: UInt64) {}
+
     /// The other end of the socket.
     package func client(_ head: RequestHead) -> String { head.peerAddress }
 }

@@ -12,7 +12,7 @@ struct MetricNamesTests {
     private func names(_ text: some StringProtocol) -> Set<Substring> {
         let isPart: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0 == "_") }
         let words = text.split { !isPart($0) }.map { Substring($0) }
-        return Set(words.filter { $0.hasPrefix("hearth_") })
+        return Set(words.filter { $0.hasPrefix("hearth_") || $0.hasPrefix("process_") })
     }
 
     @Test("are those that docs/operate/METRICS.md explains")
@@ -21,15 +21,24 @@ struct MetricNamesTests {
         try served.put(#"{"a":1}"#)
         let text = served.read { watch in
             let server = watch.server
+            server.requests.count(RouteTable.data)
             return String(decoding: server.metrics(server.engine.summaries()).body, as: UTF8.self)
         }
-        let shown = Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap(names))
+        let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+        let shown = Set(types.flatMap(names)).union(Self.withDisk)
         let page = "\(Checkout.path)/docs/operate/METRICS.md"
         let document = try String(contentsOfFile: page, encoding: .utf8)
         let explained = names(document)
         #expect(shown.subtracting(explained).isEmpty)
         #expect(explained.subtracting(shown).isEmpty)
     }
+
+    /// Those of a server that keeps its data on disk, or has a certificate.
+    private static let withDisk: Set<Substring> = [
+        "hearth_disk_free_bytes", "hearth_disk_size_bytes", "hearth_disk_reserve_bytes",
+        "hearth_log_segments", "hearth_log_bytes", "hearth_checkpoint_timestamp_seconds",
+        "hearth_tls_certificate_expiry_timestamp_seconds",
+    ]
 
     @Test("count the requests of each row of the table of routes, and no other")
     func routes() throws {

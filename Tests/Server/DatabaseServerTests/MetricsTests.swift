@@ -37,6 +37,26 @@ struct MetricsTests {
         )
     }
 
+    @Test("show a histogram with buckets that add up, in ascending order")
+    func histogram() throws {
+        var times = LatencyHistogram()
+        times.note(1_500_000, times: 2)
+        times.note(30_000_000_000)
+        var metrics = Metrics()
+        metrics.histogram("hearth_wait_seconds", "Waits.", times, [("route", "/a")])
+        let lines = metrics.rendered().split(separator: "\n")
+        #expect(lines[1] == "# TYPE hearth_wait_seconds histogram")
+        let start = #"hearth_wait_seconds_bucket{route="/a",le=""#
+        #expect(lines[2] == "\(start)0.0005\"} 0")
+        #expect(lines[3] == "\(start)0.001\"} 0")
+        #expect(lines[4] == "\(start)0.0025\"} 2")
+        #expect(lines[15] == "\(start)10\"} 2")
+        #expect(lines[16] == "\(start)+Inf\"} 3")
+        #expect(lines[17] == #"hearth_wait_seconds_sum{route="/a"} 30.003"#)
+        #expect(lines[18] == #"hearth_wait_seconds_count{route="/a"} 3"#)
+        #expect(lines.count == 19)
+    }
+
     @Test(
         "spell numbers as the format wants",
         arguments: [

@@ -84,6 +84,21 @@ extension AdminService {
         }
     }
 
+    /// The databases whose configured rules file is not used, with that file; a hundred at most.
+    var unusedRulesFiles: [(database: DatabaseSummary, file: String)] {
+        engine.summaries().lazy.compactMap { [self] database in
+            unusedRulesFile(of: database).map { (database, $0) }
+        }.prefix(RulesFallback.shownDatabaseLimit).map(\.self)
+    }
+
+    /// The rules file that a database would have without rules of its own; nil when it has none, or none is configured.
+    private func unusedRulesFile(of database: DatabaseSummary) -> String? {
+        guard database.ownRules != nil,
+            case .file(let path) = configuration.rulesFallback(of: database.database)
+        else { return nil }
+        return path
+    }
+
     private func logRulesInForce(_ database: DatabaseSummary) {
         let name = database.database.name
         let fallback = configuration.rulesFallback(of: database.database)
@@ -92,7 +107,7 @@ extension AdminService {
             return
         }
         log.notice("rules in force: \(own.inForceText)", metadata: ["database": "\(name)"])
-        guard case .file(let path) = fallback else { return }
+        guard let path = unusedRulesFile(of: database) else { return }
         log.warning(
             """
             a rules file is not used, since the database has rules of its own; \

@@ -37,6 +37,10 @@ final class AccountsApplication: HTTPApplication {
         "authEmulator": ["ready": .boolean(true), "server": .string("Hearth \(Version.text)")]
     ]
 
+    func answered(_ exchange: HTTPExchange, after nanoseconds: UInt64) {
+        server.answered(exchange, after: nanoseconds)
+    }
+
     func aborted(_ exchange: HTTPExchange) {
         server.aborted(exchange)
     }

@@ -20,6 +20,9 @@ final class IdentityService: Service {
         accounts.messages.addMetrics(to: &metrics)
         let count = accountDirectory.codeCount
         metrics.gauge("hearth_one_time_codes", "One-time codes kept now.", count)
+        metrics.gauge("hearth_accounts", "Accounts of users.", accountDirectory.accountCount)
+        let serviceCount = accountDirectory.serviceAccounts.count
+        metrics.gauge("hearth_service_accounts", "Service accounts.", serviceCount)
     }
 
     /// Takes what others have signed by other keys from now on.

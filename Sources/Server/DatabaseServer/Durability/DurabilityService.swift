@@ -1,4 +1,5 @@
 import DatabaseCore
+import JSONTree
 import Logging
 import Transport
 import WriteAheadLog
@@ -17,6 +18,11 @@ final class DurabilityService: Service {
     private var space = SpaceState.ok
     private var isLogBehind = false
 
+    private var commitTimes = CommitTimes()
+    /// From the beginning of the tick that made a commit until it was durable.
+    private(set) var putTimes = LatencyHistogram()
+    /// The newest checkpoint of this process.
+    private(set) var lastCheckpoint: (position: LogPosition, time: Timestamp)?
     private var commitCount = 0
     /// Bytes of the payloads of all commits.
     private var commitByteCount = 0
@@ -46,8 +52,17 @@ final class DurabilityService: Service {
     func append(_ record: CommitRecord) {
         commitCount += 1
         commitByteCount += record.payloadByteCount
+        commitTimes.append(record.number, of: record.database, at: EventLoop.shared.tickTime)
         commits.append(record)
     }
+
+    /// The log has everything of these databases up to these commits.
+    func flushed(_ commits: [(database: DatabaseID, through: CommitNumber)]) {
+        commitTimes.take(commits, at: Clock.monotonicNanoseconds(), into: &putTimes)
+    }
+
+    /// Bytes free on the disk below which writes are refused; 0 when nothing is kept on one.
+    var reserveByteCount: Int { Int(clamping: options?.reserveByteCount ?? 0) }
 
     func addMetrics(to metrics: inout Metrics) {
         for (name, help, count) in [
@@ -61,6 +76,18 @@ final class DurabilityService: Service {
         ] { metrics.counter(name, help, count) }
         let (waiting, isTaking) = (commits.waitingCount, condition == .ready ? 1 : 0)
         metrics.gauge("hearth_commits_waiting", "Commits that wait for the disk.", waiting)
+        metrics.histogram(
+            "hearth_put_acknowledged_seconds",
+            "From the beginning of the tick that made a commit until it was durable.",
+            putTimes
+        )
+        if let lastCheckpoint {
+            metrics.gauge(
+                "hearth_checkpoint_timestamp_seconds",
+                "When the newest checkpoint of this process was written, since 1970.",
+                Double(lastCheckpoint.time.milliseconds) / 1000
+            )
+        }
         metrics.gauge("hearth_log_taking_writes", "1 while writes are taken.", isTaking)
     }
 
@@ -148,6 +175,7 @@ final class DurabilityService: Service {
             let receipt = finished.receipt
             checkpointCount += 1
             failedCheckpoint = nil
+            lastCheckpoint = (receipt.info.position, Clock.now())
             lastCheckpointByteCount = Int(receipt.info.byteCount)
             log.info(
                 "checkpoint written",

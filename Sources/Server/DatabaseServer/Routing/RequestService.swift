@@ -11,7 +11,7 @@ final class RequestService: Service {
     /// Requests whose answer the engine has yet to give.
     private var exchanges: [RequestID: PendingExchange] = [:]
     /// Requests taken, by their row.
-    private var counts: [ObjectIdentifier: Int] = [:]
+    private var figures: [ObjectIdentifier: RouteFigures] = [:]
     /// Answers that are compressed as they leave.
     var compressedUnderWay = 0
     private var refusedOriginCount = 0
@@ -87,19 +87,40 @@ final class RequestService: Service {
     // MARK: - Counts
 
     /// Counts a request that is taken, for its row.
-    func count(_ route: Route) { counts[ObjectIdentifier(route), default: 0] += 1 }
+    func count(_ route: Route) { figures[ObjectIdentifier(route), default: .none].count += 1 }
+
+    /// Notes how long a request took, for its row.
+    func noteAnswer(_ exchange: HTTPExchange, after nanoseconds: UInt64) {
+        guard let request = exchange.userData as? ResolvedRequest else { return }
+        figures[ObjectIdentifier(request.route)]?.durations.note(nanoseconds)
+    }
+
+    /// What is known of the requests of one row.
+    private struct RouteFigures {
+        var count = 0
+        var durations = LatencyHistogram()
+
+        static let none = RouteFigures()
+    }
 
     /// Counts a request or a connection for a database that is not here.
     func countUnknownDatabase() { unknownDatabaseCount += 1 }
 
     func addMetrics(to metrics: inout Metrics) {
-        let count = counts.values.reduce(0, +)
+        let count = figures.values.reduce(0) { $0 + $1.count }
         metrics.counter("hearth_http_requests_total", "HTTP requests taken.", count)
         for route in RouteTable.shared.all {
             metrics.counter(
                 "hearth_http_route_requests_total",
                 "HTTP requests taken, by the row of the table of routes.",
-                counts[ObjectIdentifier(route)] ?? 0,
+                figures[ObjectIdentifier(route)]?.count ?? 0,
+                [("route", route.pattern)]
+            )
+            guard let found = figures[ObjectIdentifier(route)] else { continue }
+            metrics.histogram(
+                "hearth_http_request_duration_seconds",
+                "From the head of a request until its answer begins to leave, by the row of the table of routes.",
+                found.durations,
                 [("route", route.pattern)]
             )
         }
@@ -173,6 +194,12 @@ final class RequestService: Service {
     }
 
     // MARK: - The engine
+
+    /// Does something for an administrator, that concerns no database.
+    func asAdministrator(_ pending: PendingExchange, _ work: @escaping @LoopActor () -> Void) {
+        pending.whenAllowed = work
+        submit(.confirm, pending)
+    }
 
     /// Hands a request to the engine.
     func submit(_ operation: Request.Operation, _ pending: PendingExchange) {

@@ -164,6 +164,8 @@ struct RouteTable: Sendable {
         inspect("/.inspect/coverage.json", .only(.get, .head, .delete), .coverage(.json)),
         inspect("/.inspect/shadow.json", .only(.get, .head, .delete), .shadow),
         inspect("/.inspect/level.json", .only(.get, .head, .put), .level),
+        figure("/.inspect/state.json", .only(.get, .head)) { $0.figures.answerState($1) },
+        figure("/.inspect/history.json", .only(.get, .head)) { $0.figures.answerHistory($1) },
         admin(
             "/.inspect/databases.json",
             .only(.get, .head),
@@ -278,6 +280,15 @@ struct RouteTable: Sendable {
                 try server.inspection.inspect(subject, pending)
             }
         )
+    }
+
+    /// What the server knows of itself.
+    private static func figure(
+        _ pattern: String,
+        _ methods: Route.Methods,
+        _ ask: @escaping @Sendable @LoopActor (Server, PendingExchange) throws(BadRequest) -> Void
+    ) -> Route {
+        admin(pattern, methods, of: .inspection, .ask(ask))
     }
 
     /// Bytes of a body: an assertion in a form is the largest, and has at most `TokenLimits.tokenByteCount`.

@@ -1,14 +1,15 @@
 /// The figures that a server shows at `/.metrics`, as they are when it is asked.
 ///
-/// Names follow Prometheus: `hearth_` first, base units (seconds, bytes), `_total` on counters.
+/// Names follow Prometheus: `hearth_` first (`process_` where its own libraries name a figure so), base units (seconds,
+/// bytes), `_total` on counters.
 struct Metrics {
     private var families: [String: Family] = [:]
 
     private struct Family {
         let help: String
         let type: String
-        /// Values by label text, `{a="b"}` or empty.
-        var values: [String: String] = [:]
+        /// The lines of each series, by label text, `{a="b"}` or empty.
+        var lines: [String: String] = [:]
     }
 
     /// Adds a number that only grows.
@@ -19,6 +20,33 @@ struct Metrics {
         _ labels: [(String, String)] = []
     ) {
         insert(name, help, "counter", "\(value)", labels)
+    }
+
+    /// Adds an amount that only grows.
+    mutating func counter(_ name: String, _ help: String, _ value: Double) {
+        insert(name, help, "counter", Self.number(value), [])
+    }
+
+    /// Adds how long something took, in seconds.
+    mutating func histogram(
+        _ name: String,
+        _ help: String,
+        _ times: LatencyHistogram,
+        _ labels: [(String, String)] = []
+    ) {
+        var lines = ""
+        var count = 0
+        for (index, number) in times.counts.enumerated() {
+            count += number
+            let isLast = index == LatencyHistogram.bounds.count
+            let bound = isLast ? .infinity : LatencyHistogram.bounds[index]
+            let bucket = Self.labelText(labels + [("le", Self.number(bound))])
+            lines += "\(name)_bucket\(bucket) \(count)\n"
+        }
+        let text = Self.labelText(labels)
+        let sum = Double(times.sumNanoseconds) / 1e9
+        lines += "\(name)_sum\(text) \(Self.number(sum))\n\(name)_count\(text) \(count)\n"
+        insertLines(name, help, "histogram", lines, text)
     }
 
     /// Adds a number that rises and falls.
@@ -47,9 +75,7 @@ struct Metrics {
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
             text += "# HELP \(name) \(Self.escaped(family.help, quotes: false))\n"
             text += "# TYPE \(name) \(family.type)\n"
-            for (labels, value) in family.values.sorted(by: { $0.key < $1.key }) {
-                text += "\(name)\(labels) \(value)\n"
-            }
+            for (_, lines) in family.lines.sorted(by: { $0.key < $1.key }) { text += lines }
         }
         return text
     }
@@ -64,10 +90,21 @@ struct Metrics {
         _ value: String,
         _ labels: [(String, String)]
     ) {
+        let text = Self.labelText(labels)
+        insertLines(name, help, type, "\(name)\(text) \(value)\n", text)
+    }
+
+    private mutating func insertLines(
+        _ name: String,
+        _ help: String,
+        _ type: String,
+        _ lines: String,
+        _ labels: String
+    ) {
         precondition(Self.isName(name), "a metric's name has the characters Prometheus allows")
         let family = families[name, default: Family(help: help, type: type)]
         precondition(family.type == type, "a metric's name has one type")
-        families[name, default: family].values[Self.labelText(labels)] = value
+        families[name, default: family].lines[labels] = lines
     }
 
     private static func labelText(_ labels: [(String, String)]) -> String {

@@ -94,6 +94,7 @@ extension Server {
         do throws(TransportError) {
             try listener?.reloadTLS()
             try accountsListener?.reloadTLS()
+            figures.readCertificate()
             log.notice("TLS certificate and key read again")
         } catch {
             log.error("the TLS certificate in force stays: \(error)")

@@ -5,7 +5,9 @@ extension Server {
     /// Everything that is counted, as Prometheus text.
     func metrics(_ databases: [DatabaseSummary]) -> HTTPResponse {
         var metrics = Metrics()
-        let services: [any Service] = [requests, data, sockets, durability, identity]
+        let services: [any Service] = [
+            requests, data, sockets, durability, identity, figures,
+        ]
         for service in services { service.addMetrics(to: &metrics) }
         addEngine(to: &metrics, databases)
         for database in databases { add(database, to: &metrics) }
@@ -19,6 +21,7 @@ extension Server {
     private func addEngine(to metrics: inout Metrics, _ databases: [DatabaseSummary]) {
         let counts = engine.counts
         for (name, help, count) in [
+            ("hearth_reads_total", "Values read, and listens begun.", counts.reads),
             ("hearth_refused_writes_total", "Writes the rules refused.", counts.refusedWrites),
             ("hearth_refused_reads_total", "Reads the rules refused.", counts.refusedReads),
             (

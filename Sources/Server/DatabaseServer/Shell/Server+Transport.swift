@@ -19,6 +19,10 @@ extension Server: TransportApplication {
 
     func request(_ exchange: HTTPExchange) { requests.receive(exchange) }
 
+    func answered(_ exchange: HTTPExchange, after nanoseconds: UInt64) {
+        requests.noteAnswer(exchange, after: nanoseconds)
+    }
+
     func aborted(_ exchange: HTTPExchange) { requests.abandon(exchange) }
 
     func client(_ head: RequestHead) -> String {

@@ -26,6 +26,7 @@ final class Server {
     private(set) lazy var emulator = EmulatorService(self)
     private(set) lazy var inspection = InspectionService(self)
     private(set) lazy var profiler = ProfileService(self)
+    private(set) lazy var figures = FigureService(self)
     private(set) lazy var durability = DurabilityService(self, checkpointer, logOptions)
     let workers: Workers
     private let credentials: CredentialService
@@ -121,6 +122,7 @@ final class Server {
         let loop = EventLoop.shared
         loop.every(.seconds(1)) { [self] in tick() }
         data.keepStreamsAlive()
+        figures.begin()
         if case .interval(let milliseconds) = configuration.durability {
             loop.every(.milliseconds(milliseconds)) { [self] in commits.sync() }
         }
@@ -245,6 +247,7 @@ final class Server {
 
     /// The log has everything of these databases up to these commits.
     func flushed(_ commits: [(database: DatabaseID, through: CommitNumber)]) {
+        durability.flushed(commits)
         for (database, number) in commits { step(.flushed(database, through: number)) }
     }
 
