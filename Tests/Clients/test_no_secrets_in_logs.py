@@ -342,6 +342,13 @@ def test_no_secret_is_in_a_log_a_metric_or_a_list_of_requests(mode, log_format, 
             assert requests.status == 200 and "mine" in requests.text
             # Rules decide over the address of who asks: administrators see what they saw.
             assert planted.found_in(requests.text, but=["email", "third email"]) == []
+        # The lines that the server keeps for administrators, and its settings, are no place for them either.
+        kept = server.get("/.inspect/log.json?limit=2000", headers=attack.admin)
+        assert kept.status == 200 and "rules read again" in kept.text
+        assert planted.found_in(kept.text, but=EMULATOR_SAYS if is_dev else ()) == []
+        for name in ("settings", "state", "connections", "database_figures"):
+            shown = server.get(f"/.inspect/{name}.json", headers=attack.admin)
+            assert shown.status == 200 and planted.found_in(shown.text) == [], name
         assert server.stop() == 0
         log = server.log_text
     assert len(planted.texts) > 60

@@ -38,8 +38,8 @@ package struct Hearth: ParsableCommand {
             CommandGroup(
                 name: "Care",
                 subcommands: [
-                    CheckCommand.self, BackupCommand.self, RestoreCommand.self, LogCommand.self,
-                    RulesCommand.self,
+                    CheckCommand.self, ConnectionsCommand.self, DatabasesCommand.self,
+                    BackupCommand.self, RestoreCommand.self, LogCommand.self, RulesCommand.self,
                 ]
             ),
             CommandGroup(

@@ -53,6 +53,8 @@ package final class DatabaseEngine {
             receive(SessionRequest(message), from: connection, &step)
         case .asked(let request, let connection):
             receive(SessionRequest(request), from: connection, &step)
+        case .end(let connection):
+            close(connection, .ended, &step)
         case .disconnected(let connection):
             end(connection, &step)
         case .requested(let request, let id):

@@ -99,6 +99,8 @@ package enum CloseReason: Sendable, Equatable {
     case permissionDenied
     case tooManyParkedMessages
     case unknownDatabase
+    /// An administrator has ended it.
+    case ended
     case shutDown
 }
 

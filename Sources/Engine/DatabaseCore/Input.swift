@@ -12,6 +12,8 @@ package enum Input: Sendable {
     case received(ClientMessage, from: ConnectionID)
     /// A request of the plain event protocol.
     case asked(EventRequest, from: ConnectionID)
+    /// An administrator ends a session and its connection.
+    case end(ConnectionID)
     /// The Close frame arrived, or the socket is gone. The first of the two counts.
     case disconnected(ConnectionID)
     case requested(Request, id: RequestID)

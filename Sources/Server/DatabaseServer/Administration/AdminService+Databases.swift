@@ -9,6 +9,7 @@ extension AdminService {
     ///
     /// Open in development, as tools ask for it without a credential; else for admins.
     func listDatabases(_ exchange: HTTPExchange) {
+        if exchange.head.method == "POST" { return makeDatabase(exchange) }
         guard configuration.mode == .development else {
             return askForAll(exchange, .databases)
         }
@@ -21,7 +22,7 @@ extension AdminService {
     }
 
     /// One that is always there, for what concerns none.
-    private var anyDatabase: DatabaseID { DatabaseID(configuration.databases[0].name.text) }
+    var anyDatabase: DatabaseID { DatabaseID(configuration.databases[0].name.text) }
 
     /// Asks the engine, for an admin, what concerns no single database.
     func askForAll(_ exchange: HTTPExchange, _ operation: Request.Operation) {

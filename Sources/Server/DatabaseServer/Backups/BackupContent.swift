@@ -16,9 +16,40 @@ enum BackupContent {
         let name = name ?? file
         var check = StateCheck()
         let summary = try BackupFile.read(file, shownAs: name) { event throws(BackupError) in
-            guard case .chunk(let chunk) = event else { return }
-            try decoding(name) { () throws(CommitDecodingError) in try check.feed(chunk) }
+            try feed(event, to: &check, name)
         }
+        try compare(summary, check, name)
+        return summary
+    }
+
+    /// The same for the bytes of one, in memory.
+    static func verify(
+        _ bytes: [UInt8],
+        shownAs name: String
+    ) throws(BackupError) -> BackupSummary {
+        var check = StateCheck()
+        let summary = try BackupFile.read(bytes, shownAs: name) { event throws(BackupError) in
+            try feed(event, to: &check, name)
+        }
+        try compare(summary, check, name)
+        return summary
+    }
+
+    private static func feed(
+        _ event: ArchiveReader.Event,
+        to check: inout StateCheck,
+        _ name: String
+    ) throws(BackupError) {
+        guard case .chunk(let chunk) = event else { return }
+        try decoding(name) { () throws(CommitDecodingError) in try check.feed(chunk) }
+    }
+
+    /// Whether what was read is what the trailer says, and may be in a server.
+    private static func compare(
+        _ summary: BackupSummary,
+        _ check: StateCheck,
+        _ name: String
+    ) throws(BackupError) {
         // No server makes others, and what is done with a database trusts its name.
         for database in summary.info.heads.map(\.database.description)
         where !DatabaseName.isName(database) && database != DatabaseID.accounts.name {
@@ -29,7 +60,6 @@ enum BackupContent {
         guard check.holds(summary.info.heads) else {
             throw .content(path: name, reason: "holds other databases than its trailer says")
         }
-        return summary
     }
 
     private static func decoding(

@@ -125,9 +125,7 @@ package final class BackupFile {
             throw .file(.system(call: "open", path: name, code: errno))
         }
         defer { close(descriptor) }
-        var reader = ArchiveReader()
-        var time: Int64 = 0
-        var info: CheckpointInfo?
+        var reading = Reading(name: name)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
         while true {
@@ -137,16 +135,59 @@ package final class BackupFile {
                 throw .file(.system(call: "read", path: name, code: errno))
             }
             guard count > 0 else { break }
-            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            try reading.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]), body)
+        }
+        return try reading.finish()
+    }
+
+    /// The same for the bytes of one, in memory.
+    static func read(
+        _ bytes: [UInt8],
+        shownAs name: String,
+        _ body: (ArchiveReader.Event) throws(BackupError) -> Void
+    ) throws(BackupError) -> BackupSummary {
+        var reading = Reading(name: name)
+        var offset = 0
+        while offset < bytes.count {
+            let end = min(offset + (1 << 20), bytes.count)
+            let piece = Array(bytes[offset..<end])
+            try piece.withUnsafeBufferPointer { piece throws(BackupError) in
+                try reading.feed(UnsafeRawBufferPointer(piece), body)
+            }
+            offset = end
+        }
+        return try reading.finish()
+    }
+
+    /// A backup that is read from start to end.
+    private struct Reading {
+        let name: String
+        private var reader = ArchiveReader()
+        private var time: Int64 = 0
+        private var info: CheckpointInfo?
+
+        init(name: String) {
+            self.name = name
+        }
+
+        mutating func feed(
+            _ bytes: UnsafeRawBufferPointer,
+            _ body: (ArchiveReader.Event) throws(BackupError) -> Void
+        ) throws(BackupError) {
+            var (time, info) = (time, info)
             let error = try reader.feed(bytes) { event throws(BackupError) in
                 if case .header(let header) = event { time = header.time }
                 if case .trailer(let found) = event { info = found }
                 try body(event)
             }
+            (self.time, self.info) = (time, info)
             if let error { throw .archive(path: name, error) }
         }
-        if let error = reader.finish() { throw .archive(path: name, error) }
-        guard let info else { preconditionFailure("a whole archive has a trailer") }
-        return BackupSummary(time: time, info: info, byteCount: reader.offset)
+
+        func finish() throws(BackupError) -> BackupSummary {
+            if let error = reader.finish() { throw .archive(path: name, error) }
+            guard let info else { preconditionFailure("a whole archive has a trailer") }
+            return BackupSummary(time: time, info: info, byteCount: reader.offset)
+        }
     }
 }

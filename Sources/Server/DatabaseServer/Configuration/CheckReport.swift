@@ -62,14 +62,7 @@ package struct CheckReport: Sendable {
     ///
     /// `value` is a list for settings that may be given several times, and null for one that is not set.
     package func json(isStrict: Bool) -> CommandOutcome {
-        let settings = settings.map { setting -> JSONValue in
-            let texts = setting.texts.map { JSONValue.string($0) }
-            return [
-                "name": .string(setting.setting.rawValue),
-                "value": setting.setting.kind == .list ? .list(texts) : texts.first ?? .null,
-                "place": .string(setting.place),
-            ]
-        }
+        let settings = settings.map(\.json)
         let faults = faults.map { fault -> JSONValue in
             [
                 "place": .string(fault.place), "problem": .string(fault.problem),

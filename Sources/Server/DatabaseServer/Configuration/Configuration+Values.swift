@@ -1,5 +1,6 @@
 import DatabaseCore
 import IdentityToolkit
+import JSONTree
 import Logging
 import Passwords
 
@@ -14,6 +15,17 @@ struct SettingInForce: Sendable, Equatable {
     var place: String {
         if case .builtIn = origin { return "default" }
         return origin.description
+    }
+
+    /// For programs: `{"name":"port","value":"9001","place":"hearth.json:3:13"}`. `value` is a list for settings that may be
+    /// given several times, and null for one that is not set.
+    var json: JSONValue {
+        let list = texts.map { JSONValue.string($0) }
+        return [
+            "name": .string(setting.rawValue),
+            "value": setting.kind == .list ? .list(list) : list.first ?? .null,
+            "place": .string(place),
+        ]
     }
 }
 

@@ -32,7 +32,7 @@ extension DataService {
             throw BadRequest("Mixing 'shallow' and event streams is not supported")
         }
         let query = parameters.query
-        let stream = streams.add()
+        let stream = streams.add(from: clientAddress(of: pending.exchange.head))
         pending.request.use = .stream(stream)
         return .stream(stream.id, target.path, query, isExport: parameters.isExport)
     }

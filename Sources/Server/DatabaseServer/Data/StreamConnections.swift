@@ -5,14 +5,22 @@ import Transport
 @LoopActor
 final class StreamConnection: NumberedConnection {
     let id: ConnectionID
+    /// The client's numeric address.
+    let peer: String
+    /// When it was asked for.
+    let since = Clock.now()
     /// Where events go; nil until the engine has let the stream begin, and when it is over.
     var response: PushedResponse?
     /// Index in its group, once open.
     fileprivate var index = 0
 
-    init(id: ConnectionID) {
+    init(id: ConnectionID, peer: String) {
         self.id = id
+        self.peer = peer
     }
+
+    /// Bytes that wait for the client.
+    var queuedByteCount: Int { response?.queuedByteCount ?? 0 }
 }
 
 /// The event streams, asked for and open.
@@ -33,7 +41,20 @@ final class StreamConnections {
     private(set) var openCount = 0
 
     /// Gives a stream that is asked for its number.
-    func add() -> StreamConnection { table.add { StreamConnection(id: $0) } }
+    func add(from peer: String) -> StreamConnection {
+        table.add { StreamConnection(id: $0, peer: peer) }
+    }
+
+    /// Slots, taken or free.
+    var slotCount: Int { table.slotCount }
+
+    /// The open stream in a slot; nil for none.
+    func open(slot: Int) -> StreamConnection? {
+        table[slot: slot].flatMap { $0.response == nil ? nil : $0 }
+    }
+
+    /// The number of the stream with this serial; nil when it is gone.
+    func id(ofSerial serial: UInt64) -> ConnectionID? { table.id(ofSerial: serial) }
 
     /// The stream with this number; nil when it is gone.
     subscript(id: ConnectionID) -> StreamConnection? { table[id] }

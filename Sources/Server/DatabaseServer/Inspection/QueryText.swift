@@ -15,13 +15,7 @@ extension QuerySpec {
     /// The parameters of the REST API that it is, in one object: `{"orderBy":"$key","limitToLast":5}`; a bound that has
     /// a key is followed by it, as `startKey` or `endKey`.
     var json: JSONValue {
-        let order =
-            switch index {
-            case .key: "$key"
-            case .value: "$value"
-            case .priority: "$priority"
-            case .child(let path): path.wireText
-            }
+        let order = index.shownText
         let startName = start?.isInclusive == true ? "startAt" : "startAfter"
         let endName = end?.isInclusive == true ? "endAt" : "endBefore"
         return [
@@ -30,6 +24,18 @@ extension QuerySpec {
             endName: end.map { .raw($0.value.json(.value)) }, "endKey": end?.jsonOfKey,
             side == .first ? "limitToFirst" : "limitToLast": limit.map { .number($0) },
         ]
+    }
+}
+
+extension QuerySpec.Index {
+    /// As `orderBy` of the REST API has it.
+    var shownText: String {
+        switch self {
+        case .key: "$key"
+        case .value: "$value"
+        case .priority: "$priority"
+        case .child(let path): path.wireText
+        }
     }
 }
 

@@ -166,9 +166,25 @@ struct RouteTable: Sendable {
         inspect("/.inspect/level.json", .only(.get, .head, .put), .level),
         figure("/.inspect/state.json", .only(.get, .head)) { $0.figures.answerState($1) },
         figure("/.inspect/history.json", .only(.get, .head)) { $0.figures.answerHistory($1) },
+        figure("/.inspect/log.json", .only(.get, .head)) { server, pending throws(BadRequest) in
+            try server.figures.answerLog(pending)
+        },
+        figure("/.inspect/settings.json", .only(.get, .head)) { $0.figures.answerSettings($1) },
+        figure("/.inspect/connections.json", .only(.get, .head)) {
+            server,
+            pending throws(BadRequest) in
+            try server.sockets.answerConnections(pending)
+        },
+        figure("/.inspect/connections/{id}.json", .only(.delete)) { $0.sockets.answerEnd($1) },
+        figure("/.inspect/database_figures.json", .only(.get, .head)) {
+            $0.admin.answerDatabaseFigures($1)
+        },
+        figure("/.inspect/backup_check.json", .only(.post), body: .afterAdmission) {
+            $0.admin.checkBackup($1)
+        },
         admin(
             "/.inspect/databases.json",
-            .only(.get, .head),
+            .only(.get, .head, .post),
             of: .inspection,
             .answer { $0.admin.listDatabases($1) }
         ),
@@ -286,9 +302,10 @@ struct RouteTable: Sendable {
     private static func figure(
         _ pattern: String,
         _ methods: Route.Methods,
+        body: Route.Body = .whole,
         _ ask: @escaping @Sendable @LoopActor (Server, PendingExchange) throws(BadRequest) -> Void
     ) -> Route {
-        admin(pattern, methods, of: .inspection, .ask(ask))
+        admin(pattern, methods, of: .inspection, body: body, .ask(ask))
     }
 
     /// Bytes of a body: an assertion in a form is the largest, and has at most `TokenLimits.tokenByteCount`.

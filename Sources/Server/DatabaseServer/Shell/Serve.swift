@@ -15,10 +15,11 @@ let failedLogExitCode: Int32 = 74
 /// Returns the exit code: 0 after a clean stop, 1 when it could not start. A server whose log fails ends the process
 /// with `failedLogExitCode`.
 package func serve(_ configuration: Configuration) -> Int32 {
-    let log = StandardErrorLog.logger(configuration)
+    let lines = LogRing()
+    let log = StandardErrorLog.logger(configuration, keeping: lines)
     do {
         var server: Server?
-        try EventLoop.shared.run { server = try ServerStart(configuration, log).begin() }
+        try EventLoop.shared.run { server = try ServerStart(configuration, log, lines).begin() }
         log.notice("stopped")
         return LoopActor.assume { server?.exitCode ?? 0 }
     } catch {
@@ -32,6 +33,7 @@ package func serve(_ configuration: Configuration) -> Int32 {
 private struct ServerStart {
     private let configuration: Configuration
     private let log: Logger
+    private let lines: LogRing
     private let folder: DataFolder?
     private let engine: DatabaseEngine
     private let writer: LogWriter?
@@ -48,9 +50,10 @@ private struct ServerStart {
     private static let stepsPerWord = 1_024
 
     /// Everything that can fail before a socket is open: folder, secrets, rules, recovery.
-    init(_ configuration: Configuration, _ log: Logger) throws {
+    init(_ configuration: Configuration, _ log: Logger, _ lines: LogRing) throws {
         self.configuration = configuration
         self.log = log
+        self.lines = lines
         for warning in configuration.warnings { log.warning("\(warning)") }
         if configuration.mode == .production {
             for warning in ConfigurationCheck.warningsOfFiles(configuration) {
@@ -120,6 +123,7 @@ private struct ServerStart {
             credentials: credentials,
             accounts: accounts,
             log: log,
+            lines: lines,
         )
         box.server = server
         let listener = try Listener(transport(), application: server)

@@ -16,6 +16,8 @@ final class Server {
     let engine: DatabaseEngine
     let configuration: Configuration
     let log: Logger
+    /// The newest lines of the log.
+    let lines: LogRing
     let commits: CommitWriter
     private let checkpointer: Checkpointer?
     private let logOptions: LogOptions?
@@ -95,6 +97,7 @@ final class Server {
         credentials: CredentialService,
         accounts: AccountStore,
         log: Logger,
+        lines: LogRing = LogRing(),
     ) {
         self.engine = engine
         self.configuration = configuration
@@ -106,6 +109,7 @@ final class Server {
         self.credentials = credentials
         self.accounts = accounts
         self.log = log
+        self.lines = lines
         originGuard = configuration.originGuard
         files = WatchedFiles(configuration)
         pushIDs = PushIDGenerator(seed: .random(in: 0...UInt64.max))

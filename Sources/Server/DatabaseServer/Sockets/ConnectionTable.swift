@@ -8,6 +8,8 @@ final class ClientConnection: NumberedConnection {
     let id: ConnectionID
     /// The client's numeric address, for logs.
     let peer: String
+    /// When its session began.
+    let since = Clock.now()
     /// Kept apart from its accessor: what only this file can reach needs no check of exclusive access.
     private var present: MessageChannel
     /// Joins and cuts the segments of the wire protocol's messages; nil where every message comes and
@@ -35,6 +37,14 @@ final class ClientConnection: NumberedConnection {
     var socket: WebSocketConnection? {
         if case .socket(let socket) = present { return socket }
         return nil
+    }
+
+    /// Bytes that wait for the client.
+    var queuedByteCount: Int {
+        switch present {
+        case .socket(let socket): socket.queuedByteCount
+        case .poll(let poll): poll.queuedByteCount
+        }
     }
 
     /// Whether large messages to it are cut into segments.
@@ -128,6 +138,21 @@ struct ConnectionTable<Connection: NumberedConnection> {
         let index = Self.index(of: id)
         guard index < slots.count, let found = slots[index], found.id == id else { return nil }
         return found
+    }
+
+    /// Slots, taken or free.
+    var slotCount: Int { slots.count }
+
+    /// The connection in a slot; nil when the slot is free.
+    subscript(slot index: Int) -> Connection? { slots[index] }
+
+    /// The number of the open connection with this serial. O(slots).
+    func id(ofSerial serial: UInt64) -> ConnectionID? {
+        for case let connection? in slots
+        where (connection.id.value & ~ConnectionID.streamMark) >> ConnectionID.indexBits == serial {
+            return connection.id
+        }
+        return nil
     }
 
     /// The slot that a number names.

@@ -38,7 +38,7 @@ final class PollSession {
     // MARK: To the client
 
     private var queue: [PollBatch.Item] = []
-    private var queuedByteCount = 0
+    private(set) var queuedByteCount = 0
     private var batchNumber = 0
     /// What goes before the first batch; empty once that has left.
     private var prologue: [UInt8]

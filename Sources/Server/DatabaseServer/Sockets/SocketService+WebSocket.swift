@@ -233,6 +233,7 @@ extension SocketService {
             "closing a connection: \(reason)",
             metadata: ["connection": "\(connection.shortText)"]
         )
-        open.close(code: reason == .shutDown ? 1001 : 1000, reason: "")
+        let words = reason == .ended ? "An administrator ended this connection" : ""
+        open.close(code: reason == .shutDown ? 1001 : 1000, reason: words)
     }
 }
