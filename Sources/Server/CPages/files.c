@@ -116,12 +116,24 @@ static const unsigned char parties_js[] = {
 #embed "Pages/samples/parties.js"
 };
 
+static const unsigned char console_backups_js[] = {
+#embed "Pages/console/backups.js"
+};
+
 static const unsigned char console_cases_js[] = {
 #embed "Pages/console/cases.js"
 };
 
 static const unsigned char console_cells_js[] = {
 #embed "Pages/console/cells.js"
+};
+
+static const unsigned char console_charts_js[] = {
+#embed "Pages/console/charts.js"
+};
+
+static const unsigned char console_connections_js[] = {
+#embed "Pages/console/connections.js"
 };
 
 static const unsigned char console_console_css[] = {
@@ -140,6 +152,14 @@ static const unsigned char console_data_js[] = {
 #embed "Pages/console/data.js"
 };
 
+static const unsigned char console_databases_js[] = {
+#embed "Pages/console/databases.js"
+};
+
+static const unsigned char console_figures_js[] = {
+#embed "Pages/console/figures.js"
+};
+
 static const unsigned char console_filter_js[] = {
 #embed "Pages/console/filter.js"
 };
@@ -148,12 +168,24 @@ static const unsigned char console_index_html[] = {
 #embed "Pages/console/index.html"
 };
 
+static const unsigned char console_keys_js[] = {
+#embed "Pages/console/keys.js"
+};
+
 static const unsigned char console_links_js[] = {
 #embed "Pages/console/links.js"
 };
 
 static const unsigned char console_listing_js[] = {
 #embed "Pages/console/listing.js"
+};
+
+static const unsigned char console_log_js[] = {
+#embed "Pages/console/log.js"
+};
+
+static const unsigned char console_metrics_js[] = {
+#embed "Pages/console/metrics.js"
 };
 
 static const unsigned char console_overview_js[] = {
@@ -182,6 +214,10 @@ static const unsigned char console_rules_js[] = {
 
 static const unsigned char console_server_js[] = {
 #embed "Pages/console/server.js"
+};
+
+static const unsigned char console_settings_js[] = {
+#embed "Pages/console/settings.js"
 };
 
 static const unsigned char console_table_js[] = {
@@ -268,17 +304,25 @@ static const struct page_file samples[] = {
 
 static const struct page_file console[] = {
     PAGE("", console_index_html),
+    SCRIPT("backups.js", console_backups_js),
     SCRIPT("cases.js", console_cases_js),
     SCRIPT("cells.js", console_cells_js),
+    SCRIPT("charts.js", console_charts_js),
+    SCRIPT("connections.js", console_connections_js),
     STYLE("console.css", console_console_css),
     SCRIPT("console.js", console_console_js),
     SCRIPT("coverage.js", console_coverage_js),
     SCRIPT("data.js", console_data_js),
+    SCRIPT("databases.js", console_databases_js),
     SCRIPT("dom.js", dom_js),
+    SCRIPT("figures.js", console_figures_js),
     SCRIPT("filter.js", console_filter_js),
     SCRIPT("hearth.js", hearth_js),
+    SCRIPT("keys.js", console_keys_js),
     SCRIPT("links.js", console_links_js),
     SCRIPT("listing.js", console_listing_js),
+    SCRIPT("log.js", console_log_js),
+    SCRIPT("metrics.js", console_metrics_js),
     SCRIPT("overview.js", console_overview_js),
     SCRIPT("pages.js", console_pages_js),
     SCRIPT("palette.js", console_palette_js),
@@ -286,6 +330,7 @@ static const struct page_file console[] = {
     SCRIPT("requests.js", console_requests_js),
     SCRIPT("rules.js", console_rules_js),
     SCRIPT("server.js", console_server_js),
+    SCRIPT("settings.js", console_settings_js),
     SCRIPT("table.js", console_table_js),
     SCRIPT("transfer.js", console_transfer_js),
     SCRIPT("tree.js", console_tree_js),

@@ -1,6 +1,7 @@
 // The frame of the console: which page is shown is what the address says.
 
 import { byId, el, fill, notice } from "./dom.js";
+import { Repeated, state } from "./figures.js";
 import { Hearth } from "./hearth.js";
 import { pages } from "./pages.js";
 import { openPalette } from "./palette.js";
@@ -8,6 +9,10 @@ import { opened } from "./parts.js";
 import { credentials, getJSON } from "./server.js";
 
 const base = "/.console/";
+/** Pages with a place of their own in the bar of a narrow screen. */
+const mostInBar = 5;
+
+const icon = (path) => el("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, el("path", { d: path }));
 
 class Shell {
   #page = null;
@@ -24,8 +29,9 @@ class Shell {
     document.addEventListener("click", (event) => this.#follow(event));
     prepareTheme();
     this.#drawRail();
-    this.#listDatabases();
+    this.listDatabases();
     this.#show();
+    new Repeated(() => this.#drawStrip(), 15_000).start();
   }
 
   /** Goes to a page; `rest` is what stands behind its name in the address. */
@@ -53,7 +59,7 @@ class Shell {
   #show() {
     const query = new URLSearchParams(location.search);
     const [word = "data"] = location.pathname.slice(base.length).split("/").filter(Boolean);
-    const page = pages.find(({ name }) => name === word) ?? pages[1];
+    const page = pages.find(({ name }) => name === word) ?? pages[0];
     this.#connect(query.get("ns") ?? byId("database").value ?? "");
     if (page.name !== this.#name) {
       this.#page?.close();
@@ -64,6 +70,7 @@ class Shell {
       for (const link of byId("rail").querySelectorAll("a")) {
         link.ariaCurrent = link.dataset.page === page.name ? "page" : null;
       }
+      this.#more.classList.toggle("chosen", pages.indexOf(page) >= mostInBar);
     }
     for (const link of byId("rail").querySelectorAll("a")) link.href = this.address(link.dataset.page);
     this.#page.show(this.#rest(), query);
@@ -88,7 +95,8 @@ class Shell {
     pick.value = this.database;
   }
 
-  async #listDatabases() {
+  /** Offers the databases that there are. */
+  async listDatabases() {
     try {
       const names = (await getJSON("/.inspect/databases.json")).map(({ name }) => name);
       const pick = byId("database");
@@ -101,13 +109,45 @@ class Shell {
     }
   }
 
+  #more = el("button", { type: "button", class: "plain more", "aria-haspopup": "dialog", onclick: () => this.#openMore() }, icon("M5 12h.1M12 12h.1M19 12h.1"), el("span", {}, "More"));
+
   #drawRail() {
-    fill(byId("rail"), pages.map(({ name, label, icon, key }) => el(
+    const links = pages.map(({ name, label, icon: path, key, isRunning }, index) => el(
       "a",
-      { href: base + name, "data-page": name, title: `${label} (g ${key})` },
-      el("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, el("path", { d: icon })),
+      { href: base + name, "data-page": name, title: `${label} (g ${key})`, class: [index >= mostInBar && "extra", isRunning && !pages[index - 1].isRunning && "first"].filter(Boolean).join(" ") || null },
+      icon(path),
       el("span", {}, label),
-    )));
+    ));
+    fill(byId("rail"), [...links, this.#more]);
+  }
+
+  /** The pages that have no room in the bar of a narrow screen. */
+  #openMore() {
+    const { dialog } = opened([
+      el("h2", { id: "dialog-title" }, "More pages"),
+      el("ul", { class: "more-pages" }, pages.slice(mostInBar).map(({ name, label, icon: path }) => el("li", {}, el("button", {
+        type: "button", "data-page": name,
+        onclick: () => {
+          dialog.close();
+          this.go(name);
+        },
+      }, icon(path), label)))),
+      el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => dialog.close() }, "Close")),
+    ]);
+  }
+
+  /** What an administrator has to know of how the server runs, on every page. */
+  async #drawStrip() {
+    let notes = [];
+    try {
+      ({ notes } = await state());
+    } catch {
+      // Without an answer the mark of the connection says so, and what was known last may not hold any more.
+    }
+    const words = notes.map(({ kind, text }) => `${kind} ${text}`).join("\n");
+    if (byId("strip").dataset.words === words) return;
+    byId("strip").dataset.words = words;
+    fill(byId("strip"), notes.map(({ kind, text }) => el("p", { class: `note ${kind}` }, text)));
   }
 
   /** Links within the console load no page. */

@@ -46,16 +46,19 @@ function refusal(status, text) {
   return refused;
 }
 
-/** Puts a file, with an `etag` only over what has it still, and gives the new tag then; `report(done, all)` says how much of it was sent. Only this way of asking says so. */
-export function sendFile(path, query, file, etag, report, signal) {
+/**
+ * Sends a file, with an `etag` only over what has it still; gives the new tag, if there is one, and the text of the answer. `report(done, all)`
+ * says how much of it was sent. Only this way of asking says so.
+ */
+export function sendFile(path, query, file, { method = "PUT", etag, report, signal }) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("PUT", `${path}?${new URLSearchParams(query)}`);
+    request.open(method, `${path}?${new URLSearchParams(query)}`);
     request.setRequestHeader("Authorization", `Bearer ${token}`);
     if (etag) request.setRequestHeader("If-Match", etag);
     request.upload.addEventListener("progress", ({ loaded, total }) => report(loaded, total));
     request.addEventListener("load", () => {
-      if (request.status < 300) resolve(request.getResponseHeader("ETag"));
+      if (request.status < 300) resolve({ etag: request.getResponseHeader("ETag"), text: request.responseText });
       else reject(refusal(request.status, request.responseText));
     });
     request.addEventListener("error", () => reject(new Refusal("connection_lost", "The server does not answer.")));

@@ -7,7 +7,7 @@ import { send, sendFile } from "./server.js";
 import { bytes } from "./values.js";
 
 /** Shows a dialog while `work(report, signal)` runs; `report(done, all)` are bytes, `all` null where it is not known. */
-async function withProgress(title, work) {
+export async function withProgress(title, work) {
   const bar = el("progress", { "aria-label": title });
   const words = el("p", { class: "quiet" }, "Beginning …");
   const stop = new AbortController();
@@ -29,8 +29,8 @@ async function withProgress(title, work) {
   }
 }
 
-/** Saves what an address answers with as a file. */
-export function download(title, path, query, name) {
+/** Saves what an address answers with as a file; gives its bytes. */
+export function download(title, path, query, name, type = "application/json") {
   return withProgress(title, async (report, signal) => {
     const response = await send("GET", path, { query, signal });
     const all = Number(response.headers.get("Content-Length")) || null;
@@ -40,13 +40,14 @@ export function download(title, path, query, name) {
       pieces.push(piece);
       report((done += piece.length), all);
     }
-    save(new Blob(pieces, { type: "application/json" }), name);
+    save(new Blob(pieces, { type }), name);
+    return done;
   });
 }
 
 /** Sends a file as the body of a PUT, with an `etag` only over what has it still; gives the new tag then. */
 export function upload(title, path, query, file, etag) {
-  return withProgress(title, (report, signal) => sendFile(path, query, file, etag, report, signal));
+  return withProgress(title, async (report, signal) => (await sendFile(path, query, file, { etag, report, signal })).etag);
 }
 
 /** Gives a person a file. */

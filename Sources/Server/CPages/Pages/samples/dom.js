@@ -1,6 +1,6 @@
 // Making and changing elements. Text of people only ever becomes text: nothing here takes markup.
 
-const isSVG = new Set(["svg", "path", "circle"]);
+const isSVG = new Set(["svg", "path", "circle", "text"]);
 
 /**
  * An element. `attributes` whose names begin with "on" are listeners; `class`, `hidden` and others go by their own
