@@ -50,7 +50,7 @@ def test_each_protocol_stands_there_with_who_it_is_and_what_it_listens_to(server
             assert [each["path"].strip("/") for each in ann["listens"]] == ["rooms/1", "rooms"]
             assert "query" not in ann["listens"][0] and ann["listens"][1]["query"]["limitToLast"] == 2
             assert ann["peer"] == "127.0.0.1" and ann["queuedBytes"] == 0
-            assert found["/.events"]["who"] == "nobody" and found["/.events"]["database"] == "other"
+            assert found["/.events"]["who"] == "signedOut" and found["/.events"]["database"] == "other"
             assert found["event stream"]["listens"][0]["path"].strip("/") == "streamed"
             # Ids are those of the log, and event streams have their own.
             assert found["event stream"]["id"].startswith("s")
@@ -134,7 +134,7 @@ def test_the_command_lists_and_ends(server):
         assert (who, peer) == ("bea", "127.0.0.1") and lines[1].endswith(" /rooms/1")
         done = hearth(server, "connections", "list", "--text", "bea", "--json")
         assert json.loads(done.stdout)["uid"] == "bea"
-        assert hearth(server, "connections", "list", "--text", "nobody here").stdout == b"no connections\n"
+        assert hearth(server, "connections", "list", "--text", "no such text").stdout == b"no connections\n"
         assert hearth(server, "connections", "end", id).stdout == f"ended connection {id}\n".encode()
         with pytest.raises(ConnectionClosed):
             wire.receive()

@@ -133,7 +133,7 @@ def test_a_connection_is_found_and_ended(console, server):
         page = console("connections?ns=default")
         page.wait_text(".list", "ann")
         page.wait_text(".list a", "/rooms/1")
-        page.write("input[type=search]", "nobody here")
+        page.write("input[type=search]", "no such text")
         page.key("Enter")
         page.wait_text(".teach", "No such connection")
         page.write("input[type=search]", "ann")

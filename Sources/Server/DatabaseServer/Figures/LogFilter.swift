@@ -6,7 +6,7 @@ import Transport
 struct LogFilter: Equatable, Sendable {
     /// The least level.
     var level = Logger.Level.trace
-    /// In the message or a field; small letters.
+    /// In the message or a field; lower case.
     var text: String?
     var database: String?
     /// Later than the line with this number.

@@ -122,7 +122,7 @@ extension SocketService {
             "id": .string(id.shortText), "door": .string(door), "peer": .string(peer),
             "since": .integer(since.milliseconds),
             "database": figures.map { .string($0.database.name) },
-            "who": .string(figures?.identity.kind ?? "nobody"),
+            "who": .string(figures?.identity.kind ?? "signedOut"),
             "uid": figures?.identity.uid.map { .string($0) },
             "listenCount": .number(figures?.listenCount ?? 0),
             "listens": .list(
@@ -141,7 +141,7 @@ extension SocketService {
 
 /// Which connections are asked for: `text=ann&limit=50&after=200`.
 struct ConnectionFilter: Equatable {
-    /// In the uid, the address, the database, the id or a path of a listen; small letters.
+    /// In the uid, the address, the database, the id or a path of a listen; lower case.
     var text: String?
     var limit = standardLimit
     /// Where to begin: a slot of the sessions, or `firstStream` and a slot of the event streams.
@@ -197,11 +197,11 @@ struct ConnectionFilter: Equatable {
 }
 
 extension Identity {
-    /// `administrator`, `user` or `nobody`.
+    /// `administrator`, `user` or `signedOut`.
     var kind: String {
         switch self {
         case .admin: "administrator"
-        case .user(let auth): auth == nil ? "nobody" : "user"
+        case .user(let auth): auth == nil ? "signedOut" : "user"
         }
     }
 

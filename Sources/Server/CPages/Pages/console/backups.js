@@ -8,7 +8,7 @@ import { bytes } from "./values.js";
 
 export class BackupsPage {
   #made = el("p", { role: "status" });
-  #verdict = el("div", { role: "status" });
+  #result = el("div", { role: "status" });
   #file = el("input", { id: "backup-file", type: "file" });
 
   constructor() {
@@ -23,7 +23,7 @@ export class BackupsPage {
       el("h2", {}, "Verify one"),
       el("form", { class: "bar", onsubmit: (event) => this.#verify(event) }, el("label", { for: "backup-file", class: "unseen" }, "The backup to verify"), this.#file, el("button", { type: "submit" }, "Verify")),
       el("p", { class: "hint" }, "The file is sent to the server, which reads it to its last node, as a restore would, and keeps nothing of it. One of more than --max-body is for hearth backup --verify."),
-      this.#verdict,
+      this.#result,
       el("h2", {}, "On the command line"),
       lines([
         ["a backup, verified", `hearth backup --url ${server} --admin-secret-file hearth-data/admin-secret monday.backup`],
@@ -50,7 +50,7 @@ export class BackupsPage {
   async #verify(event) {
     event.preventDefault();
     const [file] = this.#file.files;
-    fill(this.#verdict, []);
+    fill(this.#result, []);
     if (!file) {
       notice("Choose a file first.", true);
       return;
@@ -58,7 +58,7 @@ export class BackupsPage {
     try {
       const answer = await withProgress(`Verify ${file.name}`, (report, signal) => sendFile("/.inspect/backup_check.json", {}, file, { method: "POST", report, signal }));
       const { isGood, text } = JSON.parse(answer.text);
-      fill(this.#verdict, [el("p", { class: isGood ? "good" : "problem" }, isGood ? `✓ ${file.name} is whole` : `✕ ${file.name} is no backup to rely on`), el("pre", {}, text)]);
+      fill(this.#result, [el("p", { class: isGood ? "good" : "problem" }, isGood ? `✓ ${file.name} is whole` : `✕ ${file.name} is no backup to rely on`), el("pre", {}, text)]);
     } catch (refusal) {
       notice(`Not verified: ${refusal.message}`, true);
     }

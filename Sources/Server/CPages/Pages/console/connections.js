@@ -86,7 +86,7 @@ export class ConnectionsPage {
   }
 
   #row({ id, who, uid, peer, since, door, database, listens, listenCount, queuedBytes }, now) {
-    const name = uid === undefined ? { administrator: "administrator", user: "user", nobody: "signed out" }[who] : shown(uid);
+    const name = uid === undefined ? { administrator: "administrator", user: "user", signedOut: "signed out" }[who] : shown(uid);
     return el(
       "tr",
       {},

@@ -72,7 +72,7 @@ export class DatabasesPage {
       ]);
       return;
     }
-    const answer = await ask("Add a database", [{ name: "name", label: "Name", hint: "Small letters, digits and hyphens.", check: (text) => (text ? null : "Write a name.") }], "Add");
+    const answer = await ask("Add a database", [{ name: "name", label: "Name", hint: "Characters a-z, 0-9 and -.", check: (text) => (text ? null : "Write a name.") }], "Add");
     if (!answer) return;
     try {
       await send("POST", "/.inspect/databases.json", { body: { name: answer.name } });

@@ -59,7 +59,7 @@ export class KeysPage {
   }
 
   async #make() {
-    const answer = await ask("Add a service account", [{ name: "name", label: "Name", hint: "Small letters, digits and hyphens, 30 at most. Its key file is downloaded once.", check: (text) => (/^[a-z0-9-]{1,30}$/.test(text) ? null : "Small letters, digits and hyphens, 1 to 30.") }], "Add and download");
+    const answer = await ask("Add a service account", [{ name: "name", label: "Name", hint: "Characters a-z, 0-9 and -, 30 at most. Its key file is downloaded once.", check: (text) => (/^[a-z0-9-]{1,30}$/.test(text) ? null : "1 to 30 characters of a-z, 0-9 and -.") }], "Add and download");
     if (answer) await this.#create({ name: answer.name });
   }
 
