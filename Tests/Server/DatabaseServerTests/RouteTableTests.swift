@@ -21,6 +21,7 @@ struct RouteTableTests {
             (["a", ".upload"], "/{path}/.upload"), (["functions", "x.json"], "/functions/x"),
             ([".settings", "rules.json"], "/.settings/rules.json"),
             ([".settings", "rulesets", "-N.json"], "/.settings/rulesets/{id}.json"),
+            ([".settings", "rules_check.json"], "/.settings/rules_check.json"),
             ([".settings", "rules_history", "7.json"], "/.settings/rules_history/{number}.json"),
             ([".settings", "rules_history", "x.json"], "impossible"),
             ([".settings", "other.json"], "impossible"), ([".settings"], "impossible"),

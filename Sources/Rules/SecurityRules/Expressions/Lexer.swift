@@ -31,7 +31,7 @@ struct Lexer: ScalarReader {
         return Token(kind: kind, start: start, end: offset)
     }
 
-    private mutating func skipSpace() {
+    mutating func skipSpace() {
         while let scalar = peek(0), scalar.properties.isWhitespace || scalar == "\u{FEFF}" {
             offset += 1
         }

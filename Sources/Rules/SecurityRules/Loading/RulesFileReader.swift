@@ -36,7 +36,7 @@ struct RulesFileReader: ScalarReader {
         LocatedFault(offset, message, hint)
     }
 
-    private mutating func skipSpace() throws(LocatedFault) {
+    mutating func skipSpace() throws(LocatedFault) {
         while let scalar = next {
             switch scalar {
             case " ", "\t", "\n", "\r": offset += 1
@@ -144,7 +144,7 @@ struct RulesFileReader: ScalarReader {
         return true
     }
 
-    private mutating func readWord() throws(LocatedFault) -> RulesFileValue {
+    mutating func readWord() throws(LocatedFault) -> RulesFileValue {
         let words: [(text: String, value: RulesFileValue)] = [
             ("true", .boolean(true, offset: offset)), ("false", .boolean(false, offset: offset)),
             ("null", .null(offset: offset)),
@@ -156,7 +156,7 @@ struct RulesFileReader: ScalarReader {
         throw fault("Parse error.", "Expected a JSON value.")
     }
 
-    private mutating func readNumber() throws(LocatedFault) -> RulesFileValue {
+    mutating func readNumber() throws(LocatedFault) -> RulesFileValue {
         let start = offset
         if next == "-" { offset += 1 }
         if next == "0" { offset += 1 } else { try skipDigits() }
@@ -177,7 +177,7 @@ struct RulesFileReader: ScalarReader {
         while isDigit(next) { offset += 1 }
     }
 
-    private mutating func readString() throws(LocatedFault) -> QuotedText {
+    mutating func readString() throws(LocatedFault) -> QuotedText {
         let quote = offset
         offset += 1
         var content: [Unicode.Scalar] = []

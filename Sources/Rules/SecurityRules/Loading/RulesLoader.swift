@@ -141,7 +141,7 @@ struct RulesLoader {
         )
     }
 
-    private static let kinds: [String: RuleKind] = [
+    static let kinds: [String: RuleKind] = [
         ".read": .read, ".write": .write, ".validate": .validate,
     ]
 

@@ -16,6 +16,24 @@ extension AdminService {
         }
     }
 
+    /// What is to be said of a rules text, which stays where it is.
+    func askForFindings(_ pending: PendingExchange) {
+        pending.subject = .rulesFindings(pending.exchange.takeBody())
+        submit(.inspect, pending)
+    }
+
+    /// Has a worker check a text for an administrator.
+    func answerFindings(_ pending: PendingExchange, _ text: [UInt8]) {
+        let check: @Sendable () -> HTTPResponse = {
+            guard let text = String(validating: text, as: UTF8.self) else {
+                return .error(400, "The rules are not UTF-8 text.")
+            }
+            return .json(of: RulesFindings(of: text).json)
+        }
+        let isTaken = workers.values.perform(check) { [self] in finish(pending, $0) }
+        if !isTaken { finish(pending, .error(503, "Too much is being read.")) }
+    }
+
     /// Stored rulesets: one more, the list of them, or one of them.
     func askForRulesets(_ pending: PendingExchange) {
         if pending.method == .post {

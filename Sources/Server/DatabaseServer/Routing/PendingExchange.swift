@@ -37,6 +37,8 @@ final class PendingExchange {
         case rulesHistory(RulesFallback)
         /// One of those versions.
         case rulesVersion(Int)
+        /// What is to be said of this text of rules.
+        case rulesFindings([UInt8])
         case inspection(InspectionRequest)
     }
 

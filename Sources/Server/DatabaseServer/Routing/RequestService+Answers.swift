@@ -50,6 +50,9 @@ extension RequestService {
         case .mayBackUp: server.admin.streamBackup(to: pending.exchange, token: parameters.token)
         case .mayProfile(let term): server.profiler.begin(pending, until: term)
         case .mayInspect, .coverage, .shadow:
+            if case .rulesFindings(let text) = pending.subject {
+                return server.admin.answerFindings(pending, text)
+            }
             guard case .inspection(let request) = pending.subject else { unexpected(response) }
             server.inspection.answerInspection(pending, request, response)
         case .rules(let rules):

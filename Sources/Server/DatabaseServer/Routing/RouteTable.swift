@@ -143,6 +143,7 @@ struct RouteTable: Sendable {
         setting("/.settings/rules_history/{number}.json", .only(.get, .head)) {
             $0.askForHistory($1)
         },
+        setting("/.settings/rules_check.json", .only(.post)) { $0.askForFindings($1) },
         setting("/.settings/rulesets.json", .only(.get, .head, .post)) { $0.askForRulesets($1) },
         setting("/.settings/rulesets/{id}.json", .only(.get, .head)) { $0.askForRulesets($1) },
         setting("/.settings/ruleset_labels.json", .only(.get, .head, .put)) {
