@@ -10,7 +10,7 @@ from hearth_server import Hearth
 
 CLOSED = '{"rules": {".read": false, ".write": false}}'
 OPEN = '{"rules": {".read": true, ".write": true}}'
-NOT_USED = "a rules file is not used, since the database has rules of its own"
+NOT_USED = "is not used by database chat, which has rules of its own"
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_a_check_names_the_rules_of_each_database_without_a_server_and_beside_on
 
     by_file = f"database chat: rules in force: the file {file}"
     not_used = (
-        f"{file}: not used by database chat, which has rules of its own; "
+        f"{file} is not used by database chat, which has rules of its own (version 1); "
         "'hearth rules detach --instance chat' goes back to the file"
     )
     code, facts, warnings = check("--database", f"party={files / 'other.json'}")
@@ -158,7 +158,18 @@ def test_the_history_tells_programs_what_is_in_force_without_rules_of_its_own(fi
         assert answer.json == {
             "versions": [],
             "withoutOwn": {"source": "file", "file": str(files / "file.json")},
+            "inForce": f"the file {files / 'file.json'}",
         }
+        command(server, files, "push", "own.json", "--author", "ann")
+        answer = server.get(
+            "/.settings/rules_history.json?ns=chat", headers={"Authorization": f"Bearer {secret}"}
+        )
+        assert answer.json["inForce"].startswith("version 1 of its own, put in force at 20")
+        assert NOT_USED in answer.json["notUsed"] and "--instance chat" in answer.json["notUsed"]
     with Hearth() as server:
         answer = server.get("/.settings/rules_history.json?ns=any")
-        assert answer.json == {"versions": [], "withoutOwn": {"source": "open"}}
+        assert answer.json == {
+            "versions": [],
+            "withoutOwn": {"source": "open"},
+            "inForce": "none: open to everybody",
+        }

@@ -61,6 +61,26 @@ extension RulesVersion {
     }
 }
 
+/// Which rules a database has, and why. The log, a check and the history say it in these words.
+struct RulesInForce {
+    let database: DatabaseID
+    /// The version of its own that is in force; nil when it has no rules of its own.
+    let own: RulesVersion?
+    /// What counts without rules of its own.
+    let fallback: RulesFallback
+
+    /// As a noun: `version 3 of its own, put in force at ... by ann`, `the file rules.json`.
+    var text: String { own?.inForceText ?? fallback.text }
+
+    /// The configured file that is not used, with what goes back to it; nil when none is passed over.
+    var unusedFileText: String? {
+        guard let own, case .file(let path) = fallback else { return nil }
+        return "\(path) is not used by database \(database), "
+            + "which has rules of its own (version \(own.number)); "
+            + "'hearth rules detach --instance \(database)' goes back to the file"
+    }
+}
+
 /// Which rules are in force, for the log.
 extension AdminService {
     /// Says for each database which rules are in force, and which configured file is not used.
@@ -84,36 +104,24 @@ extension AdminService {
         }
     }
 
-    /// The databases whose configured rules file is not used, with that file; a hundred at most.
-    var unusedRulesFiles: [(database: DatabaseSummary, file: String)] {
-        engine.summaries().lazy.compactMap { [self] database in
-            unusedRulesFile(of: database).map { (database, $0) }
-        }.prefix(RulesFallback.shownDatabaseLimit).map(\.self)
+    /// What to say of configured files that are not used; of a hundred databases at most.
+    var unusedRulesFiles: [String] {
+        let texts = engine.summaries().lazy.compactMap { [self] in rulesInForce(of: $0).unusedFileText }
+        return Array(texts.prefix(RulesFallback.shownDatabaseLimit))
     }
 
-    /// The rules file that a database would have without rules of its own; nil when it has none, or none is configured.
-    private func unusedRulesFile(of database: DatabaseSummary) -> String? {
-        guard database.ownRules != nil,
-            case .file(let path) = configuration.rulesFallback(of: database.database)
-        else { return nil }
-        return path
+    private func rulesInForce(of database: DatabaseSummary) -> RulesInForce {
+        RulesInForce(
+            database: database.database,
+            own: database.ownRules,
+            fallback: configuration.rulesFallback(of: database.database)
+        )
     }
 
     private func logRulesInForce(_ database: DatabaseSummary) {
-        let name = database.database.name
-        let fallback = configuration.rulesFallback(of: database.database)
-        guard let own = database.ownRules else {
-            log.notice("rules in force: \(fallback.text)", metadata: ["database": "\(name)"])
-            return
-        }
-        log.notice("rules in force: \(own.inForceText)", metadata: ["database": "\(name)"])
-        guard let path = unusedRulesFile(of: database) else { return }
-        log.warning(
-            """
-            a rules file is not used, since the database has rules of its own; \
-            'hearth rules detach --instance \(name)' goes back to the file
-            """,
-            metadata: ["database": "\(name)", "file": "\(path)"]
-        )
+        let inForce = rulesInForce(of: database)
+        let metadata: Logger.Metadata = ["database": "\(database.database.name)"]
+        log.notice("rules in force: \(inForce.text)", metadata: metadata)
+        if let text = inForce.unusedFileText { log.warning("\(text)", metadata: metadata) }
     }
 }

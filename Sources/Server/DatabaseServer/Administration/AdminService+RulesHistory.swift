@@ -88,11 +88,14 @@ extension HTTPResponse {
         return json(Array(text.utf8))
     }
 
-    /// The list of versions, the newest first, with what is in force without them.
+    /// The list of versions, the newest first, with what is in force, and what would be without them.
     static func rulesHistory(
         _ versions: [RulesVersion],
+        of database: DatabaseID,
         _ fallback: RulesFallback
     ) -> HTTPResponse {
+        let own = versions.last.flatMap { $0.text == nil ? nil : $0 }
+        let inForce = RulesInForce(database: database, own: own, fallback: fallback)
         let list = versions.reversed().map { version -> JSONValue in
             [
                 "number": .number(version.number), "time": time(of: version),
@@ -102,7 +105,11 @@ extension HTTPResponse {
                 "detached": version.text == nil ? .boolean(true) : nil,
             ]
         }
-        return json(of: ["versions": .list(list), "withoutOwn": fallback.json])
+        return json(of: [
+            "versions": .list(list), "withoutOwn": fallback.json,
+            "inForce": .string(inForce.text),
+            "notUsed": inForce.unusedFileText.map { .string($0) },
+        ])
     }
 
     private static func time(of version: RulesVersion) -> JSONValue {

@@ -106,18 +106,13 @@ struct ConfigurationCheck: Sendable {
         let samples = configuration.sampleDatabases.map { DatabaseID($0.rawValue) }
         let databases = Set(own.keys).union(named).union(samples).sorted()
         for database in databases.prefix(RulesFallback.shownDatabaseLimit) {
-            let fallback = configuration.rulesFallback(of: database)
-            guard let version = own[database] ?? nil else {
-                facts.append("database \(database): rules in force: \(fallback.text)")
-                continue
-            }
-            facts.append("database \(database): rules in force: \(version.inForceText)")
-            if case .file(let path) = fallback {
-                warnings.append(
-                    "\(path): not used by database \(database), which has rules of its own; "
-                        + "'hearth rules detach --instance \(database)' goes back to the file"
-                )
-            }
+            let inForce = RulesInForce(
+                database: database,
+                own: own[database] ?? nil,
+                fallback: configuration.rulesFallback(of: database)
+            )
+            facts.append("database \(database): rules in force: \(inForce.text)")
+            if let text = inForce.unusedFileText { warnings.append(text) }
         }
         if databases.count > RulesFallback.shownDatabaseLimit {
             let more = databases.count - RulesFallback.shownDatabaseLimit

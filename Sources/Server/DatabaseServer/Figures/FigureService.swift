@@ -191,12 +191,7 @@ final class FigureService: Service {
         if server.durability.failedCheckpoint != nil {
             notes.append(("fault", "the last checkpoint failed: the log grows until one succeeds"))
         }
-        for (database, file) in server.admin.unusedRulesFiles {
-            let version = database.ownRules.map { "version \($0.number)" } ?? "a version"
-            let text =
-                "rules of \(database.database.name): pushed \(version) is in force, \(file) is not used"
-            notes.append(("warning", text))
-        }
+        notes += server.admin.unusedRulesFiles.map { ("warning", $0) }
         return notes
     }
 

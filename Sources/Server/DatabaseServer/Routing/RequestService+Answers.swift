@@ -66,7 +66,7 @@ extension RequestService {
             case .rulesVersion(let number):
                 finish(pending, .rules(versions, number: number))
             case .rulesHistory(let fallback):
-                finish(pending, .rulesHistory(versions, fallback))
+                finish(pending, .rulesHistory(versions, of: pending.database, fallback))
             default: unexpected(response)
             }
         case .rulesPut(let version): finish(pending, .rulesPut(version: version))
