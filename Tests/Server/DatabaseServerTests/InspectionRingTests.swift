@@ -133,7 +133,8 @@ struct DecisionRingTests {
             ("", [4, 3, 2, 1]), ("refused=true", [3]), ("path=/a", [3, 2, 1]),
             ("path=/a/b", [2]), ("path=a&uid=ann", [2, 1]), ("uid=none", []),
             ("limit=2", [4, 3]), ("after=2", [4, 3]), ("after=9", []),
-            ("refused=false", [4, 3, 2, 1]),
+            ("refused=false", [4, 3, 2, 1]), ("operation=read", [4, 3, 2, 1]),
+            ("operation=set", []), ("id=2", [2]), ("id=9", []), ("connection=5", []),
         ]
     )
     func filters(_ query: String, _ found: [UInt64]) throws {

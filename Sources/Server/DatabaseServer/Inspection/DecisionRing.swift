@@ -64,6 +64,9 @@ struct DecisionRing: Sendable {
 
     /// The records that a filter lets through, the newest first.
     func records(_ filter: RequestFilter) -> [(number: UInt64, record: DecisionRecord)] {
+        if let number = filter.number {
+            return entries[number].map { [(number, $0.record)] } ?? []
+        }
         var found: [(number: UInt64, record: DecisionRecord)] = []
         var number = lastNumber
         while found.count < filter.limit, number > filter.after, let entry = entries[number] {

@@ -2,7 +2,7 @@ import DatabaseCore
 import JSONTree
 import SecurityRules
 
-/// Which decisions are asked for: `refused=true&path=/a&uid=ann&limit=50&after=7`.
+/// Which decisions are asked for: `refused=true&path=/a&uid=ann&operation=set&connection=5f&limit=50&after=7`, or one: `id=8`.
 ///
 /// A parameter without a value, as forms send them, counts as left out; unknown ones are ignored.
 struct RequestFilter: Sendable, Equatable {
@@ -12,6 +12,12 @@ struct RequestFilter: Sendable, Equatable {
     var path: Path?
     /// The text of `auth.uid`.
     var uid: String?
+    /// What they did.
+    var operation: DecisionRecord.Operation?
+    /// The text of the connection that they came by.
+    var connection: String?
+    /// The one with this number.
+    var number: UInt64?
     var limit = standardLimit
     /// Later than the one with this number.
     var after: UInt64 = 0
@@ -27,12 +33,11 @@ extension RequestFilter {
             case "refused": isRefused = try RESTParameters.flag("refused", value)
             case "path": path = try Self.path(value)
             case "uid": uid = value
+            case "operation": operation = try Self.operation(value)
+            case "connection": connection = value
+            case "id": number = try Self.number(name, value)
             case "limit": limit = try Self.limit(value)
-            case "after":
-                guard let number = UInt64(value) else {
-                    throw BadRequest("'after' must be the id of a request, a whole number")
-                }
-                after = number
+            case "after": after = try Self.number(name, value)
             default: break
             }
         }
@@ -42,6 +47,8 @@ extension RequestFilter {
     func accepts(_ record: DecisionRecord) -> Bool {
         if isRefused, record.decision.isAllowed { return false }
         if let uid, record.uid != uid { return false }
+        if let operation, record.operation != operation { return false }
+        if let connection, record.connection?.shortText != connection { return false }
         guard let path else { return true }
         if path.isPrefix(of: record.target.path) { return true }
         if let denied = record.deniedTarget, path.isPrefix(of: denied.path) { return true }
@@ -55,6 +62,21 @@ extension RequestFilter {
                 "'path' must be keys with slashes between, at most \(limit), none with . # $ [ ]"
             )
         }
+    }
+
+    private static func number(_ name: String, _ value: String) throws(BadRequest) -> UInt64 {
+        guard let number = UInt64(value) else {
+            throw BadRequest("'\(name)' must be the id of a request, a whole number")
+        }
+        return number
+    }
+
+    private static func operation(_ value: String) throws(BadRequest) -> DecisionRecord.Operation {
+        guard let operation = DecisionRecord.Operation(rawValue: value) else {
+            let words = DecisionRecord.Operation.allCases.map(\.rawValue).joined(separator: ", ")
+            throw BadRequest("'operation' must be one of: \(words)")
+        }
+        return operation
     }
 
     private static func limit(_ value: String) throws(BadRequest) -> Int {
