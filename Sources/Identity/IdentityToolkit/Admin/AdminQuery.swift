@@ -25,6 +25,7 @@ extension IdentityRequest {
         try checkOrder(fields)
 
         let size = Int(min(limit == 0 ? Self.queryLimit : limit, Self.queryLimit))
+        if let text = try searchedText() { return search(text, limit: size, context) }
         let expression = fields.list("expression").first.map { RequestFields($0) }
         // Those that are passed over cost about a tenth.
         let effort = expression == nil ? size + Int(offset) / 10 : 1
@@ -46,6 +47,32 @@ extension IdentityRequest {
             let showsUsers = try fields.flag("returnUserInfo") ?? true
             let users = showsUsers ? found.map { $0.userObject(isForAdmin: true) } : []
             return ["recordsCount": .string("\(count)"), "userInfo": .given(users)]
+        }
+    }
+
+    /// Bytes of what is searched for: an address has no more.
+    private static let searchByteLimit = EmailAddress.byteLimit
+
+    /// What is searched for; nil for a query.
+    private func searchedText() throws(IdentityError) -> String? {
+        guard let text = try fields.text("search"), !text.isEmpty else { return nil }
+        guard text.utf8.count <= Self.searchByteLimit else {
+            throw .invalidPayload("'search' has at most \(Self.searchByteLimit) bytes.")
+        }
+        return text
+    }
+
+    /// `{"recordsCount","userInfo","isCut"?}`: `isCut` when there may be more.
+    private func search(_ text: String, limit: Int, _ context: IdentityContext) -> IdentityStep {
+        let directory = context.directory
+        let effort = min(directory.accountCount, AccountDirectory.searchedLimit)
+        return .listing(effort, context) {
+            let found = directory.accounts(matching: text, limit: limit)
+            return [
+                "recordsCount": .string("\(found.accounts.count)"),
+                "userInfo": .given(found.accounts.map { $0.userObject(isForAdmin: true) }),
+                "isCut": found.isCut ? .boolean(true) : nil,
+            ]
         }
     }
 

@@ -8,10 +8,14 @@ struct UsersListCommand: Command {
         commandName: "list",
         abstract: "List accounts in the order of their uids.",
         discussion: """
+            --search lists at most 500: those of which the address, the phone number, the uid, or a word of the name begins with the \
+            text. Of names, the first 100,000 accounts are looked at.
+
             Examples:
               hearth users list
               hearth users list --json | jq -r .email
               hearth users list --limit 20
+              hearth users list --search ann
             """,
     )
 
@@ -20,6 +24,9 @@ struct UsersListCommand: Command {
 
     @Option(help: .value("number", "At most this many."))
     var limit: Int?
+
+    @Option(help: .value("text", "Those whose address, number, uid or name begins with it."))
+    var search: String?
 
     @OptionGroup
     var options: AccountServiceOptions
@@ -34,7 +41,7 @@ struct UsersListCommand: Command {
         let service = try options.service()
         let output = try OutputFile(nil)
         var count = 0
-        try service.visitPages(limit: limit) { (users) throws(CommandError) in
+        let show = { (users: [[UInt8]]) throws(CommandError) in
             if json {
                 for user in users {
                     try output.write(try service.shown(user) + [UInt8(ascii: "\n")])
@@ -47,8 +54,16 @@ struct UsersListCommand: Command {
             }
             count += users.count
         }
+        if let search {
+            try service.visit(search, limit: limit, show)
+        } else {
+            try service.visitPages(limit: limit, show)
+        }
         try output.finish()
-        if count == 0, !json { service.database.console.say("there are no accounts") }
+        if count == 0, !json {
+            let words = search == nil ? "there are no accounts" : "no account fits"
+            service.database.console.say(words)
+        }
         return .silent
     }
 }
@@ -106,13 +121,33 @@ extension AccountService {
         }
     }
 
+    /// Visits the accounts that a search finds, and says when there may be more.
+    func visit(
+        _ search: String,
+        limit: Int?,
+        _ visit: ([[UInt8]]) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        var body = JSONMembers()
+        body.add("search", search)
+        if let limit { body.add("limit", count: limit) }
+        let answer = try call("accounts:query", of: project(), body.value)
+        let users = try page(answer, in: "userInfo").users
+        if !users.isEmpty { try visit(users) }
+        if try tree(answer).member("isCut").boolean == true {
+            database.console.say("there may be more: search for a longer text")
+        }
+    }
+
     /// The accounts of an answer, and the token of the next ones.
-    func page(_ body: [UInt8]) throws(CommandError) -> (users: [[UInt8]], next: String?) {
+    func page(
+        _ body: [UInt8],
+        in list: String = "users"
+    ) throws(CommandError) -> (users: [[UInt8]], next: String?) {
         do throws(JSONError) {
             var users: [[UInt8]] = []
             var next: String?
             for (name, value) in try JSONParts.members(of: body) {
-                if name == "users" { users = try JSONParts.elements(of: value) }
+                if name == list { users = try JSONParts.elements(of: value) }
                 if name == "nextPageToken" { next = JSONParts.word(value) }
             }
             return (users, next.flatMap { $0.isEmpty ? nil : $0 })
