@@ -101,7 +101,7 @@ def test_the_strip_says_which_rules_are_in_force(console, tmp_path):
     with Hearth("--rules", str(tmp_path / "rules.json")) as server:
         server.put("/.settings/rules.json?ns=default", None, raw=b'{"rules":{}}', headers={"Authorization": "Bearer owner"})
         page = console("data?ns=default", of=server)
-        page.wait_text("#strip .warning", "rules of default: pushed version 1 is in force, ")
+        page.wait_text("#strip .warning", "rules.json is not used by database default, which has rules of its own (version 1)")
         page.wait_text("#strip .mode", "nothing is kept on disk")
 
 

@@ -156,12 +156,24 @@ static const unsigned char console_databases_js[] = {
 #embed "Pages/console/databases.js"
 };
 
+static const unsigned char console_diff_js[] = {
+#embed "Pages/console/diff.js"
+};
+
+static const unsigned char console_editor_js[] = {
+#embed "Pages/console/editor.js"
+};
+
 static const unsigned char console_figures_js[] = {
 #embed "Pages/console/figures.js"
 };
 
 static const unsigned char console_filter_js[] = {
 #embed "Pages/console/filter.js"
+};
+
+static const unsigned char console_history_js[] = {
+#embed "Pages/console/history.js"
 };
 
 static const unsigned char console_index_html[] = {
@@ -204,6 +216,10 @@ static const unsigned char console_parts_js[] = {
 #embed "Pages/console/parts.js"
 };
 
+static const unsigned char console_publish_js[] = {
+#embed "Pages/console/publish.js"
+};
+
 static const unsigned char console_requests_js[] = {
 #embed "Pages/console/requests.js"
 };
@@ -220,8 +236,20 @@ static const unsigned char console_settings_js[] = {
 #embed "Pages/console/settings.js"
 };
 
+static const unsigned char console_shadow_js[] = {
+#embed "Pages/console/shadow.js"
+};
+
+static const unsigned char console_simulator_js[] = {
+#embed "Pages/console/simulator.js"
+};
+
 static const unsigned char console_table_js[] = {
 #embed "Pages/console/table.js"
+};
+
+static const unsigned char console_traces_js[] = {
+#embed "Pages/console/traces.js"
 };
 
 static const unsigned char console_transfer_js[] = {
@@ -314,10 +342,13 @@ static const struct page_file console[] = {
     SCRIPT("coverage.js", console_coverage_js),
     SCRIPT("data.js", console_data_js),
     SCRIPT("databases.js", console_databases_js),
+    SCRIPT("diff.js", console_diff_js),
     SCRIPT("dom.js", dom_js),
+    SCRIPT("editor.js", console_editor_js),
     SCRIPT("figures.js", console_figures_js),
     SCRIPT("filter.js", console_filter_js),
     SCRIPT("hearth.js", hearth_js),
+    SCRIPT("history.js", console_history_js),
     SCRIPT("keys.js", console_keys_js),
     SCRIPT("links.js", console_links_js),
     SCRIPT("listing.js", console_listing_js),
@@ -327,11 +358,15 @@ static const struct page_file console[] = {
     SCRIPT("pages.js", console_pages_js),
     SCRIPT("palette.js", console_palette_js),
     SCRIPT("parts.js", console_parts_js),
+    SCRIPT("publish.js", console_publish_js),
     SCRIPT("requests.js", console_requests_js),
     SCRIPT("rules.js", console_rules_js),
     SCRIPT("server.js", console_server_js),
     SCRIPT("settings.js", console_settings_js),
+    SCRIPT("shadow.js", console_shadow_js),
+    SCRIPT("simulator.js", console_simulator_js),
     SCRIPT("table.js", console_table_js),
+    SCRIPT("traces.js", console_traces_js),
     SCRIPT("transfer.js", console_transfer_js),
     SCRIPT("tree.js", console_tree_js),
     SCRIPT("users.js", console_users_js),

@@ -106,7 +106,9 @@ extension AdminService {
 
     /// What to say of configured files that are not used; of a hundred databases at most.
     var unusedRulesFiles: [String] {
-        let texts = engine.summaries().lazy.compactMap { [self] in rulesInForce(of: $0).unusedFileText }
+        let texts = engine.summaries().lazy.compactMap { [self] database in
+            rulesInForce(of: database).unusedFileText
+        }
         return Array(texts.prefix(RulesFallback.shownDatabaseLimit))
     }
 

@@ -67,6 +67,47 @@ function jsonFault(text) {
   }
 }
 
+/** The request of a case, as the simulator takes it. */
+const requestOf = ({ name, expect, decidedBy, why, ...request }) => request;
+
+const simulate = async (database, body) => (await send("POST", "/.simulate", { query: { ns: database }, body })).json();
+
+/**
+ * Tries each case on the live data, with a text and with the rules in force; a text that does not load fails all of them.
+ * Gives for each `{name, fault, change}`: what is not as expected, and what the rules in force decide otherwise; both empty for none.
+ */
+export async function tryCases(database, text, report = () => {}) {
+  const cases = kept(database);
+  const outcomes = [];
+  for (const [index, one] of cases.entries()) {
+    report(index + 1, cases.length);
+    outcomes.push({ name: one.name, ...await outcomeOf(database, one, text) });
+  }
+  return outcomes;
+}
+
+async function outcomeOf(database, one, text) {
+  const { expect, decidedBy } = one;
+  try {
+    const { allowed, rule } = await simulate(database, { ...requestOf(one), rules: text });
+    const inForce = await simulate(database, requestOf(one));
+    const change = inForce.allowed === allowed ? "" : allowed ? "newly allowed: the rules in force refuse it" : "newly refused: the rules in force allow it";
+    const by = rule ? `${rule.kind} ${rule.path}` : null;
+    const fault = allowed !== (expect === "allow") ? `expected ${expect}, was ${allowed ? "allowed" : "refused"}`
+      : decidedBy !== undefined && by !== decidedBy ? `expected to be decided by ${decidedBy ?? "no rule"}, was by ${by ?? "no rule"}` : "";
+    return { fault, change };
+  } catch (refusal) {
+    return { fault: refusal.message, change: "" };
+  }
+}
+
+/** How many of them hold and change, in words. */
+export function outcomesText(outcomes) {
+  const holding = outcomes.filter(({ fault }) => !fault).length;
+  const changed = outcomes.filter(({ change }) => change).length;
+  return `${holding} of ${outcomes.length} hold with this text and the live data; ${changed === 0 ? "none is decided otherwise" : changed === 1 ? "one is decided otherwise" : `${changed} are decided otherwise`} than by the rules in force.`;
+}
+
 /** The list of cases; `text()` is of the rules that they are tried with, `fill(case)` puts one into the simulator. */
 export class Cases {
   #database;
@@ -74,8 +115,8 @@ export class Cases {
   #list = el("ul", { class: "cases" });
   #sum = el("p", { class: "quiet", role: "status" });
   #buttons = el("div", { class: "buttons" });
-  /** By name what came of the last run: empty for what holds. */
-  #faults = new Map();
+  /** By name what came of the last run. */
+  #outcomes = new Map();
   element;
 
   constructor(database, calls) {
@@ -88,14 +129,15 @@ export class Cases {
   draw() {
     const cases = kept(this.#database);
     fill(this.#list, cases.map((one) => {
-      const fault = this.#faults.get(one.name);
+      const outcome = this.#outcomes.get(one.name);
       return el(
         "li",
         {},
-        fault === undefined ? null : el("span", { class: fault ? "result-false" : "result-true" }, fault ? "✕ fails " : "✓ holds "),
+        outcome ? el("span", { class: outcome.fault ? "result-false" : "result-true" }, outcome.fault ? "✕ fails " : "✓ holds ") : null,
         el("button", { type: "button", class: "plain", title: "Put into the simulator", onclick: () => this.#calls.fill(one) }, shown(one.name)),
         el("button", { type: "button", class: "small", "aria-label": `Remove ${one.name}`, onclick: () => this.#remove(one) }, "✕"),
-        fault ? el("p", { class: "problem" }, shown(fault)) : null,
+        outcome?.fault ? el("p", { class: "problem" }, shown(outcome.fault)) : null,
+        outcome?.change ? el("p", { class: "change" }, outcome.change) : null,
       );
     }));
     if (cases.length === 0) this.#sum.textContent = "Keep a request as a case, here or on the page of requests; then all of them are tried with one press.";
@@ -109,7 +151,7 @@ export class Cases {
   async #remove({ name }) {
     if (!(await confirmed(`Remove the case ${shown(name)}?`, "It is forgotten in this browser.", "Remove"))) return;
     put(this.#database, kept(this.#database).filter((other) => other.name !== name));
-    this.#faults.delete(name);
+    this.#outcomes.delete(name);
     this.draw();
   }
 
@@ -118,28 +160,11 @@ export class Cases {
     save(new Blob([text], { type: "application/json" }), `${this.#database}.cases.json`);
   }
 
-  /** Tries each on the live data; a text that does not load fails all of them. */
   async #run() {
-    const cases = kept(this.#database);
-    this.#faults.clear();
-    for (const [index, one] of cases.entries()) {
-      this.#sum.textContent = `Trying ${index + 1} of ${cases.length} …`;
-      this.#faults.set(one.name, await this.#faultOf(one));
-    }
-    const holding = [...this.#faults.values()].filter((fault) => !fault).length;
-    this.#sum.textContent = `${holding} of ${cases.length} hold with this text and the live data.`;
+    this.#outcomes.clear();
+    const outcomes = await tryCases(this.#database, this.#calls.text(), (index, all) => (this.#sum.textContent = `Trying ${index} of ${all} …`));
+    for (const outcome of outcomes) this.#outcomes.set(outcome.name, outcome);
+    this.#sum.textContent = outcomesText(outcomes);
     this.draw();
-  }
-
-  async #faultOf({ name, expect, decidedBy, ...request }) {
-    try {
-      const { allowed, rule } = await (await send("POST", "/.simulate", { query: { ns: this.#database }, body: { ...request, rules: this.#calls.text() } })).json();
-      if (allowed !== (expect === "allow")) return `expected ${expect}, was ${allowed ? "allowed" : "refused"}`;
-      const by = rule ? `${rule.kind} ${rule.path}` : null;
-      if (decidedBy !== undefined && by !== decidedBy) return `expected to be decided by ${decidedBy ?? "no rule"}, was by ${by ?? "no rule"}`;
-      return "";
-    } catch (refusal) {
-      return refusal.message;
-    }
   }
 }

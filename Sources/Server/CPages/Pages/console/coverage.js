@@ -8,7 +8,7 @@ const mostListed = 500;
 const quoted = 120;
 
 /** What the evaluations of a rule came to, from the best to the worst. */
-const states = [
+export const states = [
   { name: "both", sign: "±", words: "true and false" },
   { name: "only-true", sign: "+", words: "only true" },
   { name: "only-false", sign: "−", words: "only false" },
@@ -27,11 +27,11 @@ function make(name, attributes, ...children) {
   return element;
 }
 
-const sum = (values) => values.reduce((total, { count }) => total + count, 0);
-const times = (count) => ["never", "once", "twice"][count] ?? `${count} times`;
+export const sum = (values) => values.reduce((total, { count }) => total + count, 0);
+export const times = (count) => ["never", "once", "twice"][count] ?? `${count} times`;
 
 /** What a rule came to; an error is shown before anything else, since a rule that ends in one is most often a mistake. */
-function stateOf({ values }) {
+export function stateOf({ values }) {
   const has = (test) => values.some(test);
   const [isTrue, isFalse] = [has(({ value }) => value === true), has(({ value }) => value === false)];
   if (has(({ error }) => error !== undefined)) return 3;
@@ -39,7 +39,7 @@ function stateOf({ values }) {
 }
 
 /** A value with its count, in words. */
-function words({ value, cut, snapshot, error, others }) {
+export function words({ value, cut, snapshot, error, others }) {
   if (error !== undefined) return error;
   if (others) return "other values";
   if (snapshot === "null") return "a location with nothing";

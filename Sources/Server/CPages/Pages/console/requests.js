@@ -4,10 +4,14 @@ import { caseOf, keepCase } from "./cases.js";
 import { ago, arrange, el, fill, notice, wholeText } from "./dom.js";
 import { lines, references } from "./parts.js";
 import { getJSON, send } from "./server.js";
+import { ruleTrace } from "./traces.js";
 import { shown } from "./values.js";
 
+/** Milliseconds between two questions for more. */
 const pause = 1000;
+/** Requests that the page keeps, and shows. */
 const mostKept = 500;
+const operations = ["read", "listen", "recheck", "set", "update", "transaction", "on-disconnect", "at-disconnect"];
 
 export class RequestsPage {
   #shell;
@@ -18,13 +22,17 @@ export class RequestsPage {
   #chosen = null;
   #timer = 0;
   #turn = 0;
+  #isPaused = false;
   #refusedOnly = el("input", { type: "checkbox", id: "refused-only" });
+  #operation = el("select", { "aria-label": "Only of this kind" }, el("option", { value: "" }, "any kind"), operations.map((name) => el("option", {}, name)));
+  #connection = el("input", { class: "short", placeholder: "connection", "aria-label": "Only over this connection", spellcheck: "false" });
+  #pauseButton = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.#pause() }, "Pause");
 
   constructor(shell) {
     this.#shell = shell;
     this.field = el("input", { class: "path", placeholder: "path, like /rooms", "aria-label": "Only at or below this path", spellcheck: "false" });
-    this.uid = el("input", { placeholder: "uid", "aria-label": "Only of this user", spellcheck: "false" });
-    for (const input of [this.field, this.uid, this.#refusedOnly]) input.addEventListener("change", () => this.#filter());
+    this.uid = el("input", { class: "short", placeholder: "uid", "aria-label": "Only of this user", spellcheck: "false" });
+    for (const input of [this.field, this.uid, this.#operation, this.#connection, this.#refusedOnly]) input.addEventListener("change", () => this.#shell.go("requests", "", this.#filters));
     this.#list.addEventListener("keydown", (event) => this.#press(event));
     this.element = el(
       "section",
@@ -35,8 +43,9 @@ export class RequestsPage {
         el(
           "div",
           { class: "bar" },
-          this.field, this.uid,
+          this.field, this.uid, this.#operation, this.#connection,
           el("label", { class: "check", for: "refused-only" }, this.#refusedOnly, "refused only"),
+          this.#pauseButton,
           el("button", { type: "button", onclick: () => this.#forget() }, "Clear"),
         ),
         this.#empty,
@@ -49,10 +58,35 @@ export class RequestsPage {
   show(_, query) {
     this.field.value = query.get("path") ?? "";
     this.uid.value = query.get("uid") ?? "";
+    this.#operation.value = query.get("operation") ?? "";
+    this.#connection.value = query.get("connection") ?? "";
     this.#refusedOnly.checked = query.get("refused") === "true";
     this.#records = [];
+    this.#chosen = query.has("request") ? Number(query.get("request")) : null;
     this.#draw();
     this.#begin();
+    if (this.#chosen !== null) this.#open(this.#chosen);
+  }
+
+  /** Shows one request, in the list or not. */
+  async #open(id) {
+    try {
+      const { requests: [record] } = await getJSON("/.inspect/requests.json", { ns: this.#shell.database, id });
+      if (this.#chosen !== id) return;
+      if (!record) return notice(`Request #${id} is no longer kept.`, true);
+      this.#detail.hidden = false;
+      this.#show(record);
+    } catch (refusal) {
+      notice(`Could not read request #${id}: ${refusal.message}`, true);
+    }
+  }
+
+  #pause() {
+    this.#isPaused = !this.#isPaused;
+    this.#pauseButton.ariaPressed = String(this.#isPaused);
+    this.#pauseButton.textContent = this.#isPaused ? "Continue" : "Pause";
+    if (this.#isPaused) this.close();
+    else this.#begin();
   }
 
   close() {
@@ -60,14 +94,13 @@ export class RequestsPage {
     clearTimeout(this.#timer);
   }
 
-  /** What is chosen stands in the address, so it can be sent to another person. */
-  #filter() {
-    const query = {
-      ...(this.field.value && { path: this.field.value }),
-      ...(this.uid.value && { uid: this.uid.value }),
-      ...(this.#refusedOnly.checked && { refused: "true" }),
+  /** What is asked for, as the address has it: it can be sent to another person. */
+  get #filters() {
+    const given = {
+      path: this.field.value.trim(), uid: this.uid.value.trim(), operation: this.#operation.value,
+      connection: this.#connection.value.trim(), refused: this.#refusedOnly.checked ? "true" : "",
     };
-    this.#shell.go("requests", "", query);
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value));
   }
 
   #begin() {
@@ -78,12 +111,9 @@ export class RequestsPage {
   async #fetch(turn) {
     try {
       const after = this.#records[0]?.id;
+      const { path, ...filters } = this.#filters;
       const answer = await getJSON("/.inspect/requests.json", {
-        ns: this.#shell.database,
-        ...(this.field.value && { path: `/${this.field.value.replace(/^\/+/, "")}` }),
-        ...(this.uid.value && { uid: this.uid.value }),
-        ...(this.#refusedOnly.checked && { refused: "true" }),
-        ...(after && { after }),
+        ns: this.#shell.database, ...filters, ...(path && { path: `/${path.replace(/^\/+/, "")}` }), ...(after && { after }),
       });
       if (turn !== this.#turn) return;
       this.#records = [...answer.requests, ...this.#records].slice(0, mostKept);
@@ -93,19 +123,20 @@ export class RequestsPage {
       if (turn !== this.#turn) return;
       this.#teach(refusal.message);
     }
-    this.#timer = setTimeout(() => this.#fetch(turn), pause);
+    if (!this.#isPaused) this.#timer = setTimeout(() => this.#fetch(turn), pause);
   }
 
   #teach(hint) {
     this.#empty.hidden = this.#records.length > 0;
     const { database } = this.#shell;
     // What is there stays, and the focus with it.
-    const state = `${database} ${hint}`;
+    const isFiltered = Object.keys(this.#filters).length > 0;
+    const state = `${database} ${hint} ${isFiltered}`;
     if (this.#empty.hidden || this.#empty.dataset.state === state) return;
     this.#empty.dataset.state = state;
     const { javascript, swift } = references(database, "anything");
     fill(this.#empty, [
-      el("h2", {}, "No request yet"),
+      el("h2", {}, isFiltered ? "No request fits" : "No request yet"),
       el("p", {}, hint ?? "Each read, listen and write that the rules decide stands here as it comes. Administrators are not asked of them. For example:"),
       hint ? null : lines([["curl", `curl '${location.origin}/anything.json?ns=${database}'`], ["JavaScript", `get(${javascript})`], ["Swift", `try await ${swift}.getData()`]]),
     ]);
@@ -119,8 +150,13 @@ export class RequestsPage {
     });
     this.#list.hidden = this.#records.length === 0;
     const record = this.#records.find(({ id }) => id === this.#chosen);
-    this.#detail.hidden = !record;
-    if (record && this.#detail.dataset.id !== String(record.id)) this.#show(record);
+    // One that is no longer in the list stays in sight.
+    this.#detail.hidden = this.#chosen === null || (!record && this.#detail.dataset.id !== String(this.#chosen));
+    if (record && this.#detail.dataset.id !== String(record.id)) {
+      this.#show(record);
+      // In a narrow window it stands below the list.
+      this.#detail.scrollIntoView({ block: "nearest" });
+    }
   }
 
   #row(record) {
@@ -143,11 +179,16 @@ export class RequestsPage {
     const { path, auth, operation } = record;
     fill(this.#detail, [
       el("div", { class: "bar" }, el("h2", { class: "grow" }, `${operation} ${shown(path)}`), el("button", { type: "button", "aria-label": "Close", onclick: () => this.#choose(null) }, "✕")),
-      el("p", { class: "quiet" }, `${record.allowed ? "Allowed" : "Refused"} ${ago(record.time, this.#shell.hearth.now)}, ${record.protocol}`, record.connection ? `, connection ${record.connection}` : ""),
-      ...record.trace.map((rule) => this.#rule(rule)),
+      el(
+        "p", { class: "quiet" }, `#${record.id}: ${record.allowed ? "allowed" : "refused"} ${ago(record.time, this.#shell.hearth.now)}, ${record.protocol}`,
+        record.connection ? [", ", el("a", { href: this.#shell.address("requests", "", { connection: record.connection }) }, `connection ${record.connection}`)] : null,
+        auth?.uid !== undefined ? [", ", el("a", { href: this.#shell.address("users", "", { find: String(auth.uid) }) }, shown(String(auth.uid)))] : ", no user",
+      ),
+      ...record.trace.map((rule) => ruleTrace(rule, {
+        dataAddress: (place) => this.#shell.address("data", place),
+        lineAddress: ({ line }) => this.#shell.address("rules", "", { request: record.id, line }),
+      })),
       record.traceIsCut ? el("p", { class: "quiet" }, "More rules were asked than are shown.") : null,
-      el("h3", {}, "In words"),
-      el("pre", { class: "explanation" }, record.explanation),
       el(
         "div",
         { class: "buttons" },
@@ -158,30 +199,18 @@ export class RequestsPage {
             simulate: JSON.stringify(caseOf(record)),
           }),
         }, "Try in the simulator"),
+        record.trace.length > 0 ? el("a", { class: "button", href: this.#shell.address("rules", "", { request: record.id }) }, "Show in the rules") : null,
+        el("a", { class: "button", href: this.#shell.address("data", path.replace(/^\//, ""), { as: personOf(auth) }) }, `See as ${auth ? shown(String(auth.uid ?? "this user")) : "signed out"}`),
         el("button", { type: "button", onclick: () => this.#keep(record) }, "Keep as a case"),
         el("a", { class: "button", href: this.#shell.address("requests", "", { refused: "true", path }) }, "Who else is refused here"),
       ),
+      el("h3", {}, "In words"),
+      el("pre", { class: "explanation" }, record.explanation),
     ]);
   }
 
   async #keep(record) {
     if (await keepCase(this.#shell.database, caseOf(record), "What was written is not recorded: write what shall be tried.")) notice("Kept: the page of rules runs it with all cases");
-  }
-
-  #rule({ path, kind, line, source, result, error, values = [] }) {
-    const outcome = result === "error" ? `error: ${error}` : String(result);
-    return el(
-      "details",
-      { class: "rule-part", open: result !== true },
-      el("summary", {}, el("code", {}, `${shown(path)} .${kind}`), ` line ${line} `, el("span", { class: `result-${result}` }, outcome)),
-      el("pre", {}, source),
-      el("table", {}, el("tbody", {}, values.map((value) => el(
-        "tr",
-        {},
-        el("td", {}, el("code", {}, value.text)),
-        el("td", { class: "outcome" }, value.unevaluated ? "not looked at" : value.error ?? shown(JSON.stringify(value.value) ?? "null")),
-      )))),
-    );
   }
 
   #choose(id) {
@@ -212,4 +241,14 @@ export class RequestsPage {
       notice(`Could not clear: ${refusal.message}`, true);
     }
   }
+}
+
+/** Members of a token that every user has. */
+const usual = new Set(["iss", "aud", "auth_time", "user_id", "sub", "iat", "exp", "firebase", "email", "email_verified", "phone_number", "name", "picture", "provider_id"]);
+
+/** How the page of the data names a person: by uid, or by claims where there are some; empty when signed out. */
+function personOf(auth) {
+  if (!auth) return "";
+  const claims = Object.fromEntries(Object.entries(auth.token ?? {}).filter(([name]) => !usual.has(name)));
+  return Object.keys(claims).length > 0 ? JSON.stringify({ uid: auth.uid, ...claims }) : String(auth.uid ?? "");
 }

@@ -1,48 +1,63 @@
-// The page of the rules: what is in force, an editor whose faults are the server's, a simulator, and the history.
+// The page of the rules: which are in force and why, an editor in the server's colours, and what is tried with its text.
 
-import { Cases, keepCase } from "./cases.js";
-import { coverage } from "./coverage.js";
-import { ago, el, fill, notice, wholeText } from "./dom.js";
+import { Cases, caseOf } from "./cases.js";
+import { coverage, stateOf, states, sum, times, words as valueWords } from "./coverage.js";
+import { el, fill, notice } from "./dom.js";
+import { Editor, unitsOf } from "./editor.js";
+import { RulesHistory } from "./history.js";
 import { confirmed } from "./parts.js";
+import { askToPublish } from "./publish.js";
 import { getJSON, send } from "./server.js";
+import { Shadow } from "./shadow.js";
+import { Simulator } from "./simulator.js";
+import { outcomeText, resultText, ruleTrace } from "./traces.js";
 import { shown } from "./values.js";
 
-const pause = 300;
-/** What is coloured: comments, texts, regular expressions, variables, numbers and words. */
-const tokens = /(\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|("(?:[^"\\\n]|\\.)*"?)|('(?:[^'\\\n]|\\.)*'?)|(\$[\w-]+)|(\b\d+(?:\.\d+)?\b)|(\b(?:true|false|null|auth|now|root|data|newData|query)\b)/g;
-const kinds = ["comment", "text", "text", "variable", "number", "word"];
+/** Milliseconds without a key after which the text is checked. */
+const pause = 200;
+/** Characters of a part that are quoted. */
+const quoted = 120;
+/** By database what was typed and not published, while other pages are looked at. */
+const drafts = new Map();
 
 export class RulesPage {
   #shell;
-  #version = null;
+  #version = 0;
   #saved = "";
+  #warnings = [];
   #timer = 0;
-  #problems = el("ul", { class: "faults", role: "status" });
-  #paint = el("pre", { class: "paint", "aria-hidden": "true" });
-  #numbers = el("pre", { class: "numbers", "aria-hidden": "true" });
+  /** The request whose values are shown: `{record, rule}`. */
+  #explained = null;
+  #editor;
+  #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
   #publish = el("button", { type: "button", class: "primary", disabled: true }, "Publish");
-  #state = el("p", { class: "quiet" });
-  #history = el("ol", { class: "history" });
-  #answer = el("div", { role: "status" });
-  #box = el("div", { class: "editor-box" }, this.#numbers, el("div", { class: "layers" }, this.#paint));
+  #inForce = el("p", { class: "quiet" });
+  #notUsed = el("p", { class: "strip", hidden: true });
+  #pointed = el("p", { class: "pointed quiet", role: "status" });
   #covered = el("div", { class: "covered", hidden: true });
   #counts = el("aside", { class: "inspector", "aria-label": "Counts", hidden: true });
   #side;
   #cases;
+  #shadow;
+  #history;
+  #simulator;
   #format = el("button", { type: "button", onclick: () => this.#layOut() }, "Format");
   #coverage = el("button", { type: "button", "aria-pressed": "false" }, "Coverage");
 
   constructor(shell) {
     this.#shell = shell;
-    this.field = el("textarea", { class: "code", spellcheck: "false", autocapitalize: "off", "aria-label": "Rules", wrap: "off" });
-    this.field.addEventListener("input", () => this.#typed());
-    this.field.addEventListener("scroll", () => this.#scrolled());
+    this.#editor = new Editor("Rules", { changed: () => this.#typed(), pointed: (part) => this.#showPart(part) });
+    this.field = this.#editor.field;
     this.field.addEventListener("keydown", (event) => this.#press(event));
     this.#publish.addEventListener("click", () => this.#save());
-    this.#box.lastElementChild.append(this.field);
     this.#coverage.addEventListener("click", () => shell.go("rules", "", this.#isCovered ? {} : { coverage: "true" }));
-    this.#cases = new Cases(shell.database, { text: () => this.field.value, fill: (one) => this.#fillSimulator(one) });
-    this.#side = el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator(), this.#cases.element, el("h2", {}, "History"), this.#history);
+    const text = () => this.#editor.text;
+    const open = (found) => this.#open(found);
+    this.#cases = new Cases(shell.database, { text, fill: (one) => this.#simulator.fill(one) });
+    this.#simulator = new Simulator(shell.database, { text, kept: () => this.#cases.draw() });
+    this.#shadow = new Shadow(shell, { text, open });
+    this.#history = new RulesHistory(shell, { text, open, goBack: (number, found) => this.#goBack(number, found) });
+    this.#side = el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator.element, this.#cases.element, this.#shadow.element, this.#history.element);
     this.element = el(
       "section",
       { class: "page split", "aria-label": "Rules" },
@@ -50,30 +65,49 @@ export class RulesPage {
         "div",
         { class: "main-part" },
         el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules"), this.#coverage, this.#format, el("button", { type: "button", onclick: () => this.#readAnew() }, "Read anew"), this.#publish),
-        this.#state,
-        this.#box,
+        this.#inForce,
+        this.#notUsed,
+        this.#editor.element,
+        this.#pointed,
         this.#covered,
         this.#problems,
       ),
       this.#side,
       this.#counts,
     );
+    this.#showPart(null);
   }
 
   get #isCovered() {
     return !this.#covered.hidden;
   }
 
+  get #query() {
+    return { ns: this.#shell.database };
+  }
+
   async show(_, query) {
     const isCovered = query.has("coverage");
     for (const part of [this.#covered, this.#counts]) part.hidden = !isCovered;
-    for (const part of [this.#box, this.#problems, this.#side, this.#format, this.#publish]) part.hidden = isCovered;
+    for (const part of [this.#editor.element, this.#pointed, this.#problems, this.#side, this.#format, this.#publish]) part.hidden = isCovered;
     this.#coverage.ariaPressed = String(isCovered);
     if (isCovered) this.#cover();
-    // What is being typed stays.
-    if (!this.field.value || this.field.value === this.#saved) await this.#read();
+    // What was typed stays.
+    const draft = drafts.get(this.#shell.database);
+    if (!this.#editor.text || this.#editor.text === this.#saved) await this.#read();
+    drafts.delete(this.#shell.database);
+    if (draft) this.#open(draft);
+    this.#shadow.show();
     const asked = query.get("simulate");
-    if (asked) this.#fillSimulator(JSON.parse(asked));
+    if (asked) this.#simulator.fill(JSON.parse(asked));
+    if (query.has("request")) await this.#explain(query.get("request"), query.get("line"));
+    else this.#editor.setNote(null, null);
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#shadow.close();
+    if (this.#editor.text !== this.#saved) drafts.set(this.#shell.database, this.#editor.text);
   }
 
   #readAnew() {
@@ -82,14 +116,37 @@ export class RulesPage {
 
   async #read() {
     try {
-      const response = await send("GET", "/.settings/rules.json", { query: { ns: this.#shell.database } });
-      this.#saved = await response.text();
-      this.field.value = this.#saved;
-      await this.#readHistory();
-      this.#typed();
+      const response = await send("GET", "/.settings/rules.json", { query: this.#query });
+      this.#editor.text = await response.text();
+      // As the field has it: its lines end in one way.
+      this.#saved = this.#editor.text;
+      this.#changed();
+      await Promise.all([this.#readInForce(), this.#check(), this.#mark()]);
     } catch (refusal) {
       notice(`Could not read the rules: ${refusal.message}`, true);
     }
+  }
+
+  /** Says which rules are in force, in the server's words, and shows the history. */
+  async #readInForce() {
+    const { versions, inForce, notUsed } = await getJSON("/.settings/rules_history.json", this.#query);
+    this.#version = versions[0]?.number ?? 0;
+    const isOwn = versions.length > 0 && !versions[0].detached;
+    this.#inForce.textContent = `In force: ${inForce}.`;
+    this.#notUsed.hidden = !notUsed;
+    fill(this.#notUsed, notUsed ? [`${notUsed}. `, el("button", { type: "button", class: "small", onclick: () => this.#detach() }, "Detach")] : []);
+    this.#history.draw(versions, isOwn);
+  }
+
+  async #detach() {
+    if (!(await confirmed("Detach the database from its own rules?", "Those of the file count again, for every request from then on. The history keeps the others.", "Detach"))) return;
+    try {
+      await send("DELETE", "/.settings/rules.json", { query: { ...this.#query, author: "console", expectedVersion: this.#version } });
+      notice("Detached: the rules of the file are in force");
+    } catch (refusal) {
+      notice(`Not detached: ${refusal.message}`, true);
+    }
+    await this.#read();
   }
 
   // Coverage: how often each part of the rules in force was asked, and what it gave
@@ -97,7 +154,7 @@ export class RulesPage {
   async #cover() {
     const { database } = this.#shell;
     try {
-      const report = await getJSON("/.inspect/coverage.json", { ns: database });
+      const report = await getJSON("/.inspect/coverage.json", this.#query);
       const { main, aside } = coverage(report, database);
       const begin = (words, work) => el("button", { type: "button", onclick: () => this.#count(work) }, words);
       fill(this.#covered, [main]);
@@ -105,7 +162,7 @@ export class RulesPage {
         "div",
         { class: "buttons" },
         report.hint ? begin("Count all decisions", () => send("PUT", "/.inspect/level.json", { body: '"all"' })) : null,
-        begin("Count anew", () => send("DELETE", "/.inspect/coverage.json", { query: { ns: database } })),
+        begin("Count anew", () => send("DELETE", "/.inspect/coverage.json", { query: this.#query })),
       )]);
     } catch (refusal) {
       fill(this.#covered, [el("p", { class: "empty" }, `Could not read the counts: ${refusal.message}`)]);
@@ -121,211 +178,188 @@ export class RulesPage {
     await this.#cover();
   }
 
-  close() {
-    clearTimeout(this.#timer);
+  /** Marks the rules of the editor with what they came to, while they are those in force. */
+  async #mark() {
+    const { rules, report } = await getJSON("/.inspect/coverage.json", this.#query);
+    const text = this.#editor.text;
+    if (rules.replace(/\r\n?/g, "\n") !== text || rules.includes("\r")) return this.#editor.setParts([], []);
+    const units = unitsOf(text);
+    const parts = [];
+    const signs = new Map();
+    for (const entry of report) {
+      const place = ({ position }) => ({ start: units(position.offset), end: units(position.endOffset), line: position.line, column: position.column });
+      const rule = { ...place(entry), entry, isRule: true };
+      parts.push(rule);
+      const add = (part) => {
+        parts.push({ ...place(part), entry: part, rule });
+        part.children.forEach(add);
+      };
+      entry.children.forEach(add);
+      const state = stateOf(entry);
+      if (state <= (signs.get(entry.position.line)?.state ?? -1)) continue;
+      signs.set(entry.position.line, { ...place(entry), state, ...states[state], title: `${entry.kind} ${entry.path}: ${states[state].words}` });
+    }
+    this.#editor.setParts(parts, [...signs.values()]);
   }
 
-  // The editor
+  /** Says what the part came to that is pointed at. */
+  #showPart(part) {
+    if (!part) {
+      this.#pointed.textContent = "Point at a part of a rule, or go there with the cursor: what it came to shows here.";
+      return;
+    }
+    const { entry, isRule } = part;
+    const text = shown(this.#editor.text.slice(part.start, Math.min(part.end, part.start + quoted)));
+    const counts = entry.values.map((value) => `${valueWords(value)} ${value.count}`).join(", ");
+    const name = isRule ? `${entry.kind} ${shown(entry.path)}` : text;
+    const count = sum(entry.values);
+    const value = this.#valueOf(part);
+    fill(this.#pointed, [
+      el("code", {}, name), count ? ` ${isRule ? "consulted" : "evaluated"} ${times(count)}: ${shown(counts)}` : ` never ${isRule ? "consulted" : "evaluated"}`,
+      entry.unevaluated ? `, not needed ${times(entry.unevaluated)}` : null,
+      value ? el("b", {}, `; for request #${this.#explained.record.id}: ${value}`) : null,
+    ]);
+  }
+
+  // A request: the values that the parts of a rule had for it
+
+  #valueOf({ line, column, entry, isRule, start, end }) {
+    if (!this.#explained) return null;
+    const { trace } = this.#explained.record;
+    if (isRule) {
+      const rule = trace.find((one) => one.line === line && one.column === column && one.kind === entry.kind);
+      return rule ? resultText(rule) : null;
+    }
+    const text = this.#editor.text.slice(start, end);
+    const found = trace.flatMap(({ values = [] }) => values).find((value) => value.line === line && value.column === column && value.text === text);
+    return found ? outcomeText(found) : null;
+  }
+
+  /** Shows a request under the line of the rule that decided it, or of the one that is named. */
+  async #explain(id, line) {
+    try {
+      const { requests: [record] } = await getJSON("/.inspect/requests.json", { ...this.#query, id });
+      if (!record) return notice(`Request #${id} is no longer kept.`, true);
+      const { trace } = record;
+      const rule = trace.find((one) => String(one.line) === line) ?? trace.findLast((one) => one.line === record.rule?.line) ?? trace.at(-1);
+      if (!rule) return notice(`No rule was asked for request #${id}: none is on its way.`, true);
+      this.#explained = { record, rule };
+      // To be tried again with what is changed here.
+      this.#simulator.fill(caseOf(record), false);
+      const start = this.#editor.offset(rule.line, rule.column);
+      const isSame = this.#editor.text.slice(start).startsWith(rule.source.split(/[\n"\\]/)[0]);
+      const lastLine = rule.line + rule.source.split("\n").length - 1;
+      this.#editor.goTo(rule.line, rule.column);
+      this.#editor.setNote(lastLine, el(
+        "section",
+        { class: "note", "aria-label": `Request #${record.id}` },
+        el("div", { class: "bar" },
+          el("b", { class: record.allowed ? "result-true grow" : "result-false grow" }, `${record.allowed ? "✓ allowed" : "✕ refused"} ${record.operation} ${shown(record.path)}`),
+          el("a", { class: "button", href: this.#shell.address("requests", "", { request: record.id }) }, "The request"),
+          el("button", { type: "button", "aria-label": "Close", onclick: () => this.#shell.go("rules") }, "✕")),
+        isSame ? null : el("p", { class: "strip" }, "Other rules than these decided it: its line may be another one here."),
+        ruleTrace(rule, { dataAddress: (path) => this.#shell.address("data", path) }),
+      ));
+    } catch (refusal) {
+      notice(`Could not read request #${id}: ${refusal.message}`, true);
+    }
+  }
+
+  // What is typed
 
   #typed() {
-    const text = this.field.value;
-    const lines = text.split("\n").length;
-    this.#numbers.textContent = Array.from({ length: lines }, (_, index) => index + 1).join("\n");
-    fill(this.#paint, [...painted(text), "\n"]);
-    this.#scrolled();
-    this.#publish.disabled = text === this.#saved;
+    this.#changed();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#check(), pause);
   }
 
-  #scrolled() {
-    this.#paint.scrollTop = this.#numbers.scrollTop = this.field.scrollTop;
-    this.#paint.scrollLeft = this.field.scrollLeft;
+  #changed() {
+    this.#publish.disabled = this.#editor.text === this.#saved;
   }
 
   #press(event) {
-    if (event.key === "s" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      if (!this.#publish.disabled) this.#save();
-    }
-    if (event.key !== "Enter") return;
-    // A new line begins where the one before does.
-    const before = this.field.value.slice(0, this.field.selectionStart).split("\n").at(-1);
-    const indent = before.match(/^\s*/)[0] + (/[{[(]\s*$/.test(before) ? "  " : "");
+    if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    this.field.setRangeText(`\n${indent}`, this.field.selectionStart, this.field.selectionEnd, "end");
-    this.#typed();
+    if (!this.#publish.disabled) this.#save();
+  }
+
+  #open(text) {
+    this.#editor.text = text;
+    this.#changed();
+    this.#check();
+    // Of the text in force, the counts are known.
+    if (this.#editor.text === this.#saved) this.#mark();
   }
 
   /** What the server says of the text, which stays as it is there. */
   async #check() {
-    const text = this.field.value;
+    const { text } = this.#editor;
     try {
-      const response = await send("PUT", "/.settings/rules.json", { query: { ns: this.#shell.database, dryRun: "true" }, body: text });
-      const { warnings = [] } = await response.json();
-      if (text === this.field.value) this.#showFaults(warnings.map((warning) => warning.message ?? String(warning)), "warning");
+      const { errors, warnings, lints, tokens } = await (await send("POST", "/.settings/rules_check.json", { query: this.#query, body: text })).json();
+      if (text !== this.#editor.text) return;
+      this.#editor.setTokens(tokens);
+      const all = [...errors.map((fault) => ({ ...fault, kind: "error" })), ...warnings.map((fault) => ({ ...fault, kind: "warning" }))];
+      this.#editor.setFaults(all);
+      this.#warnings = warnings;
+      if (errors.length > 0) this.#publish.disabled = true;
+      fill(this.#problems, all.map((fault) => this.#fault(fault, lints[fault.code])));
     } catch (refusal) {
-      if (text === this.field.value) this.#showFaults(refusal.message.split("\n").filter(Boolean), "error");
+      if (text === this.#editor.text) fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
     }
+  }
+
+  #fault({ kind, line, column, message, hint, code }, lint) {
+    return el(
+      "li",
+      { class: kind },
+      el("button", { type: "button", class: "plain", onclick: () => this.#editor.goTo(line, column) }, `${line}:${column}: ${shown(message)}`),
+      hint ? el("span", { class: "quiet" }, ` ${shown(hint)}`) : null,
+      lint ? el(
+        "details", {}, el("summary", {}, `What ${code} means`), el("p", {}, lint.reason),
+        el("p", { class: "quiet" }, "Wrong:"), el("pre", {}, lint.wrong), el("p", { class: "quiet" }, "Right:"), el("pre", {}, lint.right),
+        el("p", { class: "quiet" }, "If it is meant, a comment on the line says so: ", el("code", {}, `// hearth:allow ${code}`)),
+      ) : null,
+    );
   }
 
   /** Lays out a text that is strict JSON; one with comments keeps the layout that a person gave it. */
   #layOut() {
     try {
-      this.field.value = JSON.stringify(JSON.parse(this.field.value), null, 2);
-      this.#typed();
+      this.#open(JSON.stringify(JSON.parse(this.#editor.text), null, 2));
     } catch {
       notice("Only a text without comments is laid out.", true);
     }
   }
 
-  #showFaults(faults, kind) {
-    if (kind === "error") this.#publish.disabled = true;
-    fill(this.#problems, faults.map((words) => {
-      const [, line, column] = words.match(/(\d+):(\d+)/) ?? [];
-      return el("li", { class: kind }, line
-        ? el("button", { type: "button", class: "plain", onclick: () => this.#goTo(Number(line), Number(column)) }, shown(words))
-        : shown(words));
-    }));
-  }
-
-  #goTo(line, column) {
-    const place = this.field.value.split("\n").slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
-    this.field.focus();
-    this.field.setSelectionRange(place, place);
-    this.field.scrollTop = Math.max(0, (line - 5) * 19);
-  }
+  // Other rules in force
 
   async #save() {
-    const changes = difference(this.#saved, this.field.value);
-    if (!(await confirmed("Publish these rules?", changes, "Publish"))) return;
+    const { text } = this.#editor;
+    const isWanted = await askToPublish(this.#shell, { title: "Publish these rules?", yes: "Publish", inForce: this.#saved, text, warnings: this.#warnings });
+    if (!isWanted || !(await this.#put(text, "console"))) return;
+    notice("Published: they are in force");
+    this.#saved = text;
+    this.#changed();
+    await Promise.all([this.#readInForce(), this.#mark()]).catch((refusal) => notice(refusal.message, true));
+  }
+
+  async #goBack(number, text) {
+    const { warnings } = await (await send("POST", "/.settings/rules_check.json", { query: this.#query, body: text })).json();
+    const isWanted = await askToPublish(this.#shell, {
+      title: `Go back to version ${number}?`, yes: "Go back", inForce: this.#saved, text: text.replace(/\r\n?/g, "\n"), warnings,
+    });
+    if (!isWanted || !(await this.#put(text, `console (rollback to ${number})`))) return;
+    notice(`Version ${number} is in force again, as a new one`);
+    await this.#read();
+  }
+
+  async #put(text, author) {
     try {
-      await send("PUT", "/.settings/rules.json", {
-        query: { ns: this.#shell.database, author: "console", ...(this.#version !== null && { expectedVersion: this.#version }) },
-        body: this.field.value,
-      });
-      notice("Published: they are in force");
-      this.#saved = this.field.value;
-      this.#publish.disabled = true;
-      await this.#readHistory();
+      await send("PUT", "/.settings/rules.json", { query: { ...this.#query, author, expectedVersion: this.#version }, body: text });
+      return true;
     } catch (refusal) {
       notice(`Not published: ${refusal.message}`, true);
+      return false;
     }
   }
-
-  async #readHistory() {
-    const { versions = [] } = await getJSON("/.settings/rules_history.json", { ns: this.#shell.database });
-    const newest = [...versions].sort((one, other) => other.number - one.number);
-    this.#version = newest[0]?.number ?? 0;
-    this.#state.textContent = newest[0] ? `Version ${newest[0].number} is in force.` : "No version was published: what is in force comes from a file or is the default.";
-    const now = this.#shell.hearth.now;
-    fill(this.#history, newest.map(({ number, time, author }) => el(
-      "li",
-      {},
-      el("button", { type: "button", class: "plain", onclick: () => this.#open(number) }, `Version ${number}`),
-      el("span", { class: "quiet" }, ` ${author ?? "unknown"}, `, time ? el("time", { title: wholeText(time) }, ago(time, now)) : "before the history"),
-    )));
-  }
-
-  /** Puts an older text into the editor; publishing it goes back. */
-  async #open(number) {
-    try {
-      const { rules, source, text } = await getJSON(`/.settings/rules_history/${number}.json`, { ns: this.#shell.database });
-      const found = text ?? source ?? rules;
-      this.field.value = typeof found === "string" ? found : JSON.stringify({ rules: found }, null, 2);
-      this.#typed();
-    } catch (refusal) {
-      notice(`Could not read version ${number}: ${refusal.message}`, true);
-    }
-  }
-
-  // The simulator
-
-  #inputs = {};
-
-  #simulator() {
-    const field = (name, label, input) => {
-      this.#inputs[name] = input;
-      input.id = `simulate-${name}`;
-      return el("div", { class: "field" }, el("label", { for: input.id }, label), input);
-    };
-    const form = el(
-      "form",
-      { class: "simulator" },
-      el("h2", {}, "Try a request"),
-      field("op", "What", el("select", {}, ["read", "query", "write", "update"].map((name) => el("option", {}, name)))),
-      field("path", "Path", el("input", { value: "/", spellcheck: "false" })),
-      field("auth", "As (JSON; empty: signed out)", el("input", { placeholder: '{"uid":"ann"}', spellcheck: "false" })),
-      field("value", "Value, or query (JSON)", el("textarea", { rows: "3", spellcheck: "false" })),
-      el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => this.#keep() }, "Keep as a case"), el("button", { type: "submit", class: "primary" }, "Try with this text")),
-      this.#answer,
-    );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#simulate();
-    });
-    return form;
-  }
-
-  #fillSimulator({ op, path, auth, value, query }) {
-    this.#inputs.op.value = op;
-    this.#inputs.path.value = path;
-    this.#inputs.auth.value = auth ? JSON.stringify(auth) : "";
-    const more = op === "query" ? query : value;
-    this.#inputs.value.value = more === undefined ? "" : JSON.stringify(more);
-    this.#inputs.path.focus();
-  }
-
-  /** What is in the fields. Throws for what is no JSON. */
-  #asked() {
-    const { op, path, auth, value } = this.#inputs;
-    const more = value.value.trim() ? JSON.parse(value.value) : null;
-    return {
-      op: op.value, path: path.value, auth: auth.value.trim() ? JSON.parse(auth.value) : null,
-      ...(op.value === "query" && { query: more }), ...(["write", "update"].includes(op.value) && { value: more }),
-    };
-  }
-
-  async #keep() {
-    try {
-      const asked = this.#asked();
-      const answer = await send("POST", "/.simulate", { query: { ns: this.#shell.database }, body: { ...asked, rules: this.field.value } });
-      const expect = (await answer.json()).allowed ? "allow" : "deny";
-      if (await keepCase(this.#shell.database, { name: `${asked.op} ${asked.path}`, ...asked, expect })) this.#cases.draw();
-    } catch (error) {
-      fill(this.#answer, [el("p", { class: "problem" }, error.message)]);
-    }
-  }
-
-  async #simulate() {
-    try {
-      const body = { ...this.#asked(), rules: this.field.value };
-      const response = await send("POST", "/.simulate", { query: { ns: this.#shell.database }, body, headers: { Accept: "text/plain" } });
-      const isAllowed = response.headers.get("Hearth-Verdict") === "allowed";
-      fill(this.#answer, [el("p", { class: isAllowed ? "result-true" : "result-false" }, isAllowed ? "✓ allowed" : "✕ refused"), el("pre", { class: "explanation" }, await response.text())]);
-    } catch (error) {
-      fill(this.#answer, [el("p", { class: "problem" }, error.message)]);
-    }
-  }
-}
-
-/** The text in pieces, coloured by what they are. */
-function* painted(text) {
-  let from = 0;
-  for (const match of text.matchAll(tokens)) {
-    if (match.index > from) yield text.slice(from, match.index);
-    yield el("span", { class: `t-${kinds[match.slice(1).findIndex((part) => part !== undefined)]}` }, match[0]);
-    from = match.index + match[0].length;
-  }
-  yield text.slice(from);
-}
-
-/** How many lines differ, in words. */
-function difference(before, after) {
-  const [old, now] = [before.split("\n"), after.split("\n")];
-  const there = new Set(old);
-  const here = new Set(now);
-  const added = now.filter((line) => !there.has(line)).length;
-  const removed = old.filter((line) => !here.has(line)).length;
-  return `${added} ${added === 1 ? "line is" : "lines are"} new, ${removed} ${removed === 1 ? "is" : "are"} gone. Every request from then on is decided by them.`;
 }

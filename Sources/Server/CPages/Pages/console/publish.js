@@ -1,0 +1,64 @@
+// The question before rules are put in force: what is another in their text, and what they would decide otherwise.
+
+import { outcomesText, tryCases } from "./cases.js";
+import { difference, differenceView, differenceWords } from "./diff.js";
+import { el, fill } from "./dom.js";
+import { opened } from "./parts.js";
+import { shadowLists, shadowReport, shadowText } from "./shadow.js";
+import { shown } from "./values.js";
+
+/** Asks whether a text is to replace the one in force; gives whether it is. `inForce` is its text, `warnings` are of the new one. */
+export async function askToPublish(shell, { title, yes, inForce, text, warnings }) {
+  let isWanted = false;
+  const lines = difference(inForce, text);
+  const cases = el("div", { role: "status" }, "Trying the cases …");
+  const shadow = el("div", { role: "status" }, "Looking at the shadow rules …");
+  const { dialog, closed } = opened([
+    el("h2", { id: "dialog-title" }, title),
+    el("p", {}, `${differenceWords(lines)} Every request from then on is decided by them, and listens that they refuse are ended.`),
+    differenceView(lines, "What is another than in the rules in force"),
+    el("h3", {}, "Cases"), cases,
+    el("h3", {}, "Warnings"), warnings.length ? el("ul", {}, warnings.map(({ line, column, message }) => el("li", { class: "warning" }, `${line}:${column}: ${shown(message)}`))) : el("p", { class: "quiet" }, "None."),
+    el("h3", {}, "Shadow rules"), shadow,
+    el(
+      "div", { class: "buttons" },
+      el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+      el("button", {
+        type: "button", class: "primary",
+        onclick: () => {
+          isWanted = true;
+          dialog.close();
+        },
+      }, yes),
+    ),
+  ]);
+  dialog.classList.add("wide-dialog");
+  const show = async (place, work) => {
+    try {
+      fill(place, await work());
+    } catch (refusal) {
+      fill(place, [el("p", { class: "problem" }, refusal.message)]);
+    }
+  };
+  show(cases, () => casesView(shell.database, text));
+  show(shadow, () => shadowView(shell, text));
+  await closed;
+  return isWanted;
+}
+
+async function casesView(database, text) {
+  const outcomes = await tryCases(database, text);
+  if (outcomes.length === 0) return [el("p", { class: "quiet" }, "None is kept: a request or what the simulator tries can be kept as a case.")];
+  const odd = outcomes.filter(({ fault, change }) => fault || change);
+  return [el("p", { class: "quiet" }, outcomesText(outcomes)), el("ul", { class: "cases" }, odd.map(({ name, fault, change }) => el(
+    "li", {}, el("span", { class: fault ? "result-false" : "result-true" }, fault ? "✕ fails " : "✓ holds "), shown(name),
+    fault ? el("p", { class: "problem" }, shown(fault)) : null, change ? el("p", { class: "change" }, change) : null,
+  )))];
+}
+
+async function shadowView(shell, text) {
+  const report = await shadowReport(shell.database);
+  if (!report) return [el("p", { class: "quiet" }, "None run. Tried beside the rules in force first, these would show what they do to real requests.")];
+  const whose = report.text === text ? "This text runs as shadow rules." : "Other rules than these run as shadow rules.";
+  return [el("p", {}, `${whose} ${shadowText(report, shell.hearth.now)}`), ...shadowLists(report)];
+}
