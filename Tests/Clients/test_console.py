@@ -601,29 +601,6 @@ def test_what_is_empty_teaches_lines_that_work_with_this_server(console, server)
 # Other pages
 
 
-def test_users_are_made_found_disabled_and_deleted(console, server):
-    page = console("users?ns=default")
-    page.wait_text(".teach", "No users yet")
-    page.wait("document.querySelector('.lines pre').textContent.includes(`${location.origin}/identitytoolkit`)")
-    page.press(".bar button", "Add user")
-    page.answers("Add", email="ann@example.com", password="secret12", displayName="Ann <b>")
-    page.wait_text(".list", "ann@example.com")
-    page.wait_text(".list", "Ann <b>")
-    page.press(".list button", "Disable ann")
-    page.wait_text(".list", "disabled")
-    page.press(".list button", "Change the claims of ann")
-    page.answers("Save", claims='{"role":"editor"}')
-    page.wait_notice("The claims are in the next token")
-    page.write("input[type=search]", "bea@example.com")
-    page.key("Enter")
-    page.wait_text(".teach", "No such user")
-    page.write("input[type=search]", "ann@example.com")
-    page.key("Enter")
-    page.press(".list button", "Delete ann")
-    page.press("#dialog button", "Delete")
-    page.wait_text(".teach", "No such user")
-
-
 def test_the_overview_shows_what_the_server_does(console, server):
     put(server, "some/where", 1, ns="seen")
     page = console("overview?ns=seen")

@@ -116,6 +116,10 @@ static const unsigned char parties_js[] = {
 #embed "Pages/samples/parties.js"
 };
 
+static const unsigned char console_accounts_js[] = {
+#embed "Pages/console/accounts.js"
+};
+
 static const unsigned char console_backups_js[] = {
 #embed "Pages/console/backups.js"
 };
@@ -332,6 +336,7 @@ static const struct page_file samples[] = {
 
 static const struct page_file console[] = {
     PAGE("", console_index_html),
+    SCRIPT("accounts.js", console_accounts_js),
     SCRIPT("backups.js", console_backups_js),
     SCRIPT("cases.js", console_cases_js),
     SCRIPT("cells.js", console_cells_js),

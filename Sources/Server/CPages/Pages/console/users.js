@@ -1,106 +1,221 @@
 // The page of accounts: who there is, and what can be done with each.
 
+import { accountCount, accountPage, exportAccounts, findAccounts, importAccounts, post } from "./accounts.js";
 import { ago, el, fill, notice, wholeText } from "./dom.js";
-import { ask, confirmed, copy, lines } from "./parts.js";
-import { getJSON, send } from "./server.js";
-import { shown } from "./values.js";
+import { ask, confirmed, copy, lines, menuButton } from "./parts.js";
+import { getJSON } from "./server.js";
+import { number, shown } from "./values.js";
 
-const realm = "/identitytoolkit.googleapis.com/v1/projects/hearth";
 const pageSize = 100;
+/** Bytes of claims. Source: Firebase Admin SDK, "Control access with custom claims". */
+const mostClaims = 1000;
+
+const nameOf = ({ email, phoneNumber, displayName }) => email ?? phoneNumber ?? displayName ?? "without a name";
+const claimsOf = ({ customAttributes }) => (customAttributes && customAttributes !== "{}" ? customAttributes : "");
 
 export class UsersPage {
   #shell;
   #rows = el("tbody");
   #empty = el("div", { class: "empty teach", hidden: true });
-  #more = el("button", { type: "button", hidden: true }, "More");
+  #table;
+  #count = el("span", { class: "count", role: "status" });
+  #pager = el("div", { class: "bar" });
+  #detail = el("aside", { class: "inspector", "aria-label": "The chosen user", hidden: true });
+  #query = new URLSearchParams();
+  #turn = 0;
   #users = [];
-  #next = null;
+  #chosen = null;
 
   constructor(shell) {
     this.#shell = shell;
-    this.field = el("input", { class: "path", type: "search", placeholder: "address, phone number or uid, whole", "aria-label": "Find a user", spellcheck: "false" });
-    this.field.addEventListener("change", () => shell.go("users", "", this.field.value ? { find: this.field.value } : {}));
-    this.#more.addEventListener("click", () => this.#load());
-    const heads = ["User", "Uid", "Made", "Last sign-in", "State", ""].map((head) => el("th", { scope: "col" }, head));
+    this.field = el("input", { class: "path", type: "search", placeholder: "beginning of an address, number, uid or name", "aria-label": "Find users", spellcheck: "false" });
+    this.field.addEventListener("change", () => this.#go({ find: this.field.value.trim() }));
+    const heads = ["User", "Uid", "Made", "Last sign-in", "State"].map((head) => el("th", { scope: "col", class: head === "User" || head === "State" ? null : "spare" }, head));
+    this.#table = el("div", { class: "wide" }, el("table", { class: "list" }, el("thead", {}, el("tr", {}, heads)), this.#rows));
+    const more = menuButton("More", () => [["Import …", () => this.#import()], ["Export", () => exportAccounts()]]);
     this.element = el(
       "section",
-      { class: "page", "aria-label": "Users" },
-      el("div", { class: "bar" }, this.field, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user")),
-      this.#empty,
-      el("div", { class: "wide" }, el("table", { class: "list" }, el("thead", {}, el("tr", {}, heads)), this.#rows)),
-      this.#more,
+      { class: "page split", "aria-label": "Users" },
+      el(
+        "div",
+        { class: "main-part" },
+        el("div", { class: "bar" }, this.field, this.#count, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user"), more),
+        this.#empty,
+        this.#table,
+        this.#pager,
+      ),
+      this.#detail,
     );
   }
 
   show(_, query) {
+    const isSame = ["find", "after"].every((name) => query.get(name) === this.#query.get(name));
+    this.#query = query;
     this.field.value = query.get("find") ?? "";
-    this.#users = [];
-    this.#next = null;
-    this.#load();
+    this.#chosen = query.get("user");
+    // Choosing one lists nothing anew.
+    if (isSame && this.#users.length > 0) this.#drawRows();
+    else this.#load();
+    this.#look();
   }
 
-  close() {}
+  close() {
+    this.#turn += 1;
+  }
+
+  /** Goes on with other values in the address; an empty one leaves it out. */
+  #go(change) {
+    const query = Object.fromEntries([...this.#query].filter(([name]) => name !== "ns"));
+    const all = { ...("find" in change || "after" in change ? {} : query), ...change };
+    this.#shell.go("users", "", Object.fromEntries(Object.entries(all).filter(([, value]) => value)));
+  }
 
   async #load() {
+    const turn = (this.#turn += 1);
+    const text = this.field.value.trim();
     try {
-      if (this.field.value) this.#users = await this.#find(this.field.value.trim());
-      else {
-        const page = await getJSON(`${realm}/accounts:batchGet`, { maxResults: pageSize, ...(this.#next && { nextPageToken: this.#next }) });
-        this.#users.push(...(page.users ?? []));
-        this.#next = page.nextPageToken ?? null;
-      }
-      this.#draw();
+      const { users, next = null, isCut = false } = text ? await findAccounts(text, pageSize) : await accountPage(this.#query.get("after"), pageSize);
+      const count = text ? users.length : await accountCount();
+      if (turn !== this.#turn) return;
+      this.#users = users;
+      this.#count.textContent = text ? `${number(count)}${isCut ? " or more" : ""} found` : `${number(count)} ${count === 1 ? "user" : "users"}`;
+      fill(this.#pager, [
+        this.#query.get("after") ? el("button", { type: "button", onclick: () => this.#go({ after: "" }) }, "First page") : null,
+        next ? el("button", { type: "button", onclick: () => this.#go({ after: next }) }, "Next page") : null,
+        isCut ? el("p", { class: "quiet" }, "There may be more: write more of it.") : null,
+      ]);
+      this.#teach(text);
+      this.#drawRows();
     } catch (refusal) {
-      notice(`Could not list the users: ${refusal.message}`, true);
+      if (turn === this.#turn) notice(`Could not list the users: ${refusal.message}`, true);
     }
   }
 
-  async #find(text) {
-    const name = text.includes("@") ? "email" : /^\+\d+$/.test(text) ? "phoneNumber" : "localId";
-    return (await this.#post("/accounts:lookup", { [name]: [text] })).users ?? [];
-  }
-
-  async #post(path, body) {
-    return (await send("POST", realm + path, { body })).json();
-  }
-
-  #draw() {
-    this.#more.hidden = !this.#next;
+  #teach(text) {
     this.#empty.hidden = this.#users.length > 0;
-    fill(this.#empty, this.field.value
-      ? [el("h2", {}, "No such user"), el("p", {}, "A user is found by the whole address, phone number or uid.")]
+    this.#table.hidden = this.#users.length === 0;
+    fill(this.#empty, text
+      ? [el("h2", {}, "No such user"), el("p", {}, "A user is found by the beginning of the address, the phone number, the uid, or of a word of the name.")]
       : [el("h2", {}, "No users yet"), el("p", {}, "They come as people sign up, for example so:"), lines([
         ["curl", `curl -d '{"email":"ann@example.com","password":"secret"}' '${location.origin}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any'`],
         ["JavaScript", `connectAuthEmulator(getAuth(), ${JSON.stringify(location.origin)}); createUserWithEmailAndPassword(getAuth(), "ann@example.com", "secret")`],
         ["Swift", 'try await Auth.auth().createUser(withEmail: "ann@example.com", password: "secret")'],
       ]), el("p", {}, "Or from here:"), el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user"))]);
+  }
+
+  #drawRows() {
     fill(this.#rows, this.#users.map((user) => this.#row(user)));
   }
 
+  #time(value) {
+    return Number(value) ? el("time", { title: wholeText(Number(value)) }, ago(Number(value), this.#shell.hearth.now)) : "never";
+  }
+
   #row(user) {
-    const { localId: uid, email, phoneNumber, displayName, disabled, createdAt, lastLoginAt } = user;
-    const name = email ?? phoneNumber ?? displayName ?? "without a name";
-    const time = (value) => (Number(value) ? el("time", { title: wholeText(Number(value)) }, ago(Number(value), this.#shell.hearth.now)) : "never");
-    const act = (words, work, label = words) => el("button", { type: "button", class: "small", "aria-label": `${label} ${name}`, onclick: work }, words);
+    const { localId: uid, displayName, disabled, createdAt, lastLoginAt } = user;
+    const name = nameOf(user);
     return el(
       "tr",
-      { class: disabled ? "off" : null },
-      el("th", { scope: "row" }, shown(name), user.emailVerified ? el("span", { class: "quiet" }, " verified") : null, displayName && displayName !== name ? el("div", { class: "quiet" }, shown(displayName)) : null),
-      el("td", {}, el("button", { type: "button", class: "plain mono", title: "Copy", onclick: () => copy(uid) }, shown(uid))),
-      el("td", {}, time(createdAt)),
-      el("td", {}, time(lastLoginAt)),
-      el("td", {}, disabled ? "disabled" : user.customAttributes && user.customAttributes !== "{}" ? el("code", {}, shown(user.customAttributes)) : "active"),
+      { class: disabled ? "off" : null, "aria-selected": String(uid === this.#chosen), onclick: () => this.#go({ user: uid }) },
       el(
-        "td",
-        { class: "actions" },
-        act("Claims", () => this.#claims(user), "Change the claims of"),
-        email ? act("Reset link", () => this.#reset(email), "Make a link to reset the password of") : null,
-        act(disabled ? "Enable" : "Disable", () => this.#update({ localId: uid, disableUser: !disabled }, `${disabled ? "Enabled" : "Disabled"} ${name}`)),
-        act("Sign out", () => this.#update({ localId: uid, validSince: String(Math.ceil(this.#shell.hearth.now / 1000)) }, `${name} is signed out everywhere`), "Sign out everywhere"),
-        act("Delete", () => this.#remove(uid, name)),
+        "th", { scope: "row" },
+        el("button", { type: "button", class: "plain" }, shown(name)),
+        displayName && displayName !== name ? el("div", { class: "quiet" }, shown(displayName)) : null,
       ),
+      el("td", { class: "mono spare" }, shown(uid)),
+      el("td", { class: "spare" }, this.#time(createdAt)),
+      el("td", { class: "spare" }, this.#time(lastLoginAt)),
+      el("td", {}, disabled ? "disabled" : claimsOf(user) ? el("code", {}, shown(claimsOf(user))) : "active"),
     );
   }
+
+  // One user
+
+  async #look() {
+    const uid = this.#chosen;
+    if (!uid) {
+      this.#detail.hidden = true;
+      return;
+    }
+    try {
+      const { users: [user] = [] } = await post("/accounts:lookup", { localId: [uid] });
+      if (uid !== this.#chosen) return;
+      this.#detail.hidden = false;
+      if (user) this.#draw(user);
+      // In a narrow window it stands below the list.
+      if (user) this.#detail.scrollIntoView({ block: "nearest" });
+      else fill(this.#detail, [this.#head(shown(uid)), el("p", { class: "quiet" }, "There is no such user any more.")]);
+    } catch (refusal) {
+      notice(`Could not read the user: ${refusal.message}`, true);
+    }
+  }
+
+  #head(title) {
+    return el("div", { class: "bar" }, el("h2", { class: "grow" }, title), el("button", { type: "button", "aria-label": "Close", onclick: () => this.#go({ user: "" }) }, "✕"));
+  }
+
+  #draw(user) {
+    const { localId: uid, email, emailVerified, phoneNumber, displayName, disabled, createdAt, lastLoginAt, validSince, providerUserInfo = [] } = user;
+    const name = nameOf(user);
+    const fact = (label, ...value) => [el("dt", {}, label), el("dd", {}, ...value)];
+    const act = (words, work) => el("button", { type: "button", onclick: work }, words);
+    const sessions = el("div", {}, el("p", { class: "quiet" }, "Looking …"));
+    fill(this.#detail, [
+      this.#head(shown(name)),
+      el("dl", { class: "facts" }, ...fact("Uid", el("button", { type: "button", class: "plain mono", title: "Copy", onclick: () => copy(uid) }, shown(uid))),
+        ...(email ? fact("Address", shown(email), el("span", { class: "quiet" }, emailVerified ? " verified" : " not verified")) : []),
+        ...(phoneNumber ? fact("Number", shown(phoneNumber)) : []),
+        ...(displayName ? fact("Name", shown(displayName)) : []),
+        ...fact("Signs in by", providerUserInfo.map(({ providerId }) => providerId).join(", ") || "anonymous or custom tokens"),
+        ...fact("Made", this.#time(createdAt)), ...fact("Last sign-in", this.#time(lastLoginAt)),
+        ...fact("State", disabled ? "disabled" : "active")),
+      el("div", { class: "buttons" },
+        el("a", { class: "button", href: this.#shell.address("requests", "", { uid }) }, "Requests"),
+        el("a", { class: "button", href: this.#shell.address("data", "", { as: uid }) }, "See as this user"),
+        email ? act("Reset link", () => this.#reset(email)) : null,
+        act(disabled ? "Enable" : "Disable", () => this.#update({ localId: uid, disableUser: !disabled }, `${disabled ? "Enabled" : "Disabled"} ${name}`)),
+        act("Delete", () => this.#remove(uid, name))),
+      this.#claims(user),
+      el("h3", {}, "Sessions"),
+      el("p", {}, "Tokens count that were given ", Number(validSince) ? ["since ", el("time", {}, wholeText(Number(validSince) * 1000))] : "at any time", "."),
+      sessions,
+      el("div", { class: "buttons" }, act("Sign out everywhere", () => this.#update({ localId: uid, validSince: String(Math.ceil(this.#shell.hearth.now / 1000)) }, `${name} is signed out everywhere`))),
+    ]);
+    this.#listConnections(uid, sessions);
+  }
+
+  /** The open connections that are signed in as a user, where the server lists them. */
+  async #listConnections(uid, place) {
+    try {
+      const { connections } = await getJSON("/.inspect/connections.json", { text: uid, limit: 500 });
+      const own = connections.filter((connection) => connection.uid === uid);
+      fill(place, own.length === 0 ? [el("p", { class: "quiet" }, "No connection is open.")] : [el("ul", {}, own.map(({ id, door, database, since }) => el(
+        "li", {}, el("a", { href: this.#shell.address("requests", "", { connection: id }) }, `connection ${id}`), ` ${door} to ${database}`, since ? [" since ", this.#time(since)] : null,
+      )))]);
+    } catch (refusal) {
+      fill(place, [400, 404].includes(refusal.status) ? [] : [el("p", { class: "quiet" }, `The connections are not known: ${refusal.message}`)]);
+    }
+  }
+
+  #claims(user) {
+    const field = el("textarea", { id: "claims", rows: "4", spellcheck: "false", "aria-describedby": "claims-problem" });
+    const problem = el("p", { class: "problem", id: "claims-problem" });
+    const saved = claimsOf(user) ? JSON.stringify(JSON.parse(claimsOf(user)), null, 2) : "{}";
+    field.value = saved;
+    const button = el("button", { type: "submit", disabled: true }, "Save the claims");
+    field.addEventListener("input", () => {
+      problem.textContent = claimsFault(field.value) ?? "";
+      button.disabled = problem.textContent !== "" || field.value === saved;
+    });
+    const form = el("form", { class: "simulator" }, el("label", { for: "claims" }, el("h3", {}, "Claims (JSON, as rules see them in auth.token)")), field, problem, el("div", { class: "buttons" }, button));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#update({ localId: user.localId, customAttributes: JSON.stringify(JSON.parse(field.value)) }, "The claims are in the next token");
+    });
+    return form;
+  }
+
+  // What is done
 
   async #attempt(work, done) {
     try {
@@ -109,11 +224,12 @@ export class UsersPage {
     } catch (refusal) {
       notice(`Not done: ${refusal.message}`, true);
     }
-    this.show("", new URLSearchParams(location.search));
+    await this.#load();
+    await this.#look();
   }
 
   #update(change, done) {
-    return this.#attempt(() => this.#post("/accounts:update", change), done);
+    return this.#attempt(() => post("/accounts:update", change), done);
   }
 
   async #make() {
@@ -124,19 +240,12 @@ export class UsersPage {
     ], "Add");
     if (!answer) return;
     const body = Object.fromEntries(Object.entries(answer).filter(([, value]) => value));
-    await this.#attempt(() => this.#post("/accounts", body), `Added ${answer.email}`);
-  }
-
-  async #claims({ localId, customAttributes, email }) {
-    const answer = await ask(`Claims of ${shown(email ?? localId)}`, [
-      { name: "claims", label: "JSON, as rules see it in auth.token", value: customAttributes ?? "{}", isLong: true, check: objectFault },
-    ], "Save");
-    if (answer) await this.#update({ localId, customAttributes: answer.claims }, "The claims are in the next token");
+    await this.#attempt(() => post("/accounts", body), `Added ${answer.email}`);
   }
 
   async #reset(email) {
     try {
-      const { oobLink } = await this.#post("/accounts:sendOobCode", { requestType: "PASSWORD_RESET", email, returnOobLink: true });
+      const { oobLink } = await post("/accounts:sendOobCode", { requestType: "PASSWORD_RESET", email, returnOobLink: true });
       await copy(oobLink);
     } catch (refusal) {
       notice(`Could not make a link: ${refusal.message}`, true);
@@ -144,15 +253,43 @@ export class UsersPage {
   }
 
   async #remove(localId, name) {
-    if (!(await confirmed(`Delete ${shown(name)}?`, "The account goes, and all its sign-ins. Data in the tree stays.", "Delete"))) return;
-    await this.#attempt(() => this.#post("/accounts:delete", { localId }), `Deleted ${name}`);
+    const words = "The account goes with its claims and ways to sign in, and open connections are signed out. Data in the tree stays, also what is kept under this uid. It cannot be taken back.";
+    if (!(await confirmed(`Delete ${shown(name)}?`, words, "Delete"))) return;
+    await this.#attempt(() => post("/accounts:delete", { localId }), `Deleted ${name}`);
+  }
+
+  async #import() {
+    const picker = el("input", { type: "file", accept: ".json,application/json" });
+    picker.addEventListener("change", async () => {
+      const [file] = picker.files;
+      const hashed = "hashed by Firebase (SCRYPT)";
+      const needed = (text, all) => (all.hash === hashed && !text.trim() ? "Firebase's console shows it." : null);
+      const answer = file && await ask(`Import ${shown(file.name)}`, [
+        { name: "present", label: "Accounts that are there already", choices: ["stay as they are", "are replaced"] },
+        { name: "hash", label: "Passwords", choices: ["as 'hearth users export' has them, or none", hashed], hint: "Other ways of hashing: hearth users import." },
+        { name: "key", label: "base64_signer_key", check: needed },
+        { name: "separator", label: "base64_salt_separator", check: needed },
+        { name: "rounds", label: "rounds", value: "8", check: needed },
+        { name: "memory", label: "mem_cost", value: "14", check: needed },
+      ], "Import");
+      if (!answer) return;
+      const hashing = answer.hash === hashed ? {
+        hashAlgorithm: "SCRYPT", signerKey: answer.key.trim().replaceAll("+", "-").replaceAll("/", "_"), saltSeparator: answer.separator.trim().replaceAll("+", "-").replaceAll("/", "_"),
+        rounds: Number(answer.rounds), memoryCost: Number(answer.memory),
+      } : {};
+      await importAccounts(file, { overwrite: answer.present === "are replaced", hashing });
+      this.#load();
+    });
+    picker.click();
   }
 }
 
-function objectFault(text) {
+function claimsFault(text) {
   try {
     const value = JSON.parse(text);
-    return value && typeof value === "object" && !Array.isArray(value) ? null : "Claims are an object: {\"role\":\"editor\"}";
+    if (!value || typeof value !== "object" || Array.isArray(value)) return "Claims are an object: {\"role\":\"editor\"}";
+    const { length } = new TextEncoder().encode(JSON.stringify(value));
+    return length > mostClaims ? `Claims have at most ${number(mostClaims)} bytes; these have ${number(length)}.` : null;
   } catch (error) {
     return error.message;
   }
