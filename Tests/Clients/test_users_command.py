@@ -243,6 +243,23 @@ def test_accounts_are_listed(empty):
     assert "must be a number above 0" in users(empty, "list", "--limit", 0, code=2)
 
 
+def test_accounts_are_searched_by_how_they_begin(empty):
+    create(empty, "--uid", "u1", "--email", "ann@example.com", "--name", "Ann Zander")
+    create(empty, "--uid", "u2", "--email", "bob@example.com", "--phone", "+4930123")
+
+    def found(*arguments):
+        return [line.split()[0] for line in users(empty, "list", "--search", *arguments).splitlines()[1:]]
+
+    for text, uids in (("ANN@", ["u1"]), ("+49", ["u2"]), ("zan", ["u1"]), ("u", ["u1", "u2"])):
+        assert found(text) == uids
+    assert found("u", "--limit", 1) == ["u1"]
+    cut = hearth(empty, "users", "list", "--search", "u", "--limit", "1")
+    assert b"there may be more: search for a longer text" in cut.stderr
+    assert json.loads(users(empty, "list", "--search", "bob", "--json"))["localId"] == "u2"
+    none = hearth(empty, "users", "list", "--search", "cid")
+    assert none.returncode == 0 and none.stdout == b"" and b"no account fits" in none.stderr
+
+
 def test_a_list_tells_no_hashes_and_moves_no_cursor(empty):
     create(empty, "--uid", "ann", "--email", "a@example.com", "--name", "A\u001b[2J\nB\u202e", password="secret pass")
     for arguments in [["list"], ["list", "--json"], ["get", "ann"], ["get", "ann", "--json"]]:

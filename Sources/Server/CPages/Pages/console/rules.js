@@ -26,6 +26,7 @@ export class RulesPage {
   #saved = "";
   #warnings = [];
   #timer = 0;
+  #isChecking = false;
   /** The request whose values are shown: `{record, rule}`. */
   #explained = null;
   #editor;
@@ -291,21 +292,28 @@ export class RulesPage {
     if (this.#editor.text === this.#saved) this.#mark();
   }
 
-  /** What the server says of the text, which stays as it is there. */
+  /** Asks what the server says of the text, one question at a time: of a text that was typed meanwhile it is asked behind. */
   async #check() {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     const { text } = this.#editor;
     try {
-      const { errors, warnings, lints, tokens } = await (await send("POST", "/.settings/rules_check.json", { query: this.#query, body: text })).json();
-      if (text !== this.#editor.text) return;
-      this.#editor.setTokens(tokens);
-      const all = [...errors.map((fault) => ({ ...fault, kind: "error" })), ...warnings.map((fault) => ({ ...fault, kind: "warning" }))];
-      this.#editor.setFaults(all);
-      this.#warnings = warnings;
-      if (errors.length > 0) this.#publish.disabled = true;
-      fill(this.#problems, all.map((fault) => this.#fault(fault, lints[fault.code])));
+      const found = await (await send("POST", "/.settings/rules_check.json", { query: this.#query, body: text })).json();
+      if (text === this.#editor.text) this.#showFindings(found);
     } catch (refusal) {
-      if (text === this.#editor.text) fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
+      fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
     }
+    this.#isChecking = false;
+    if (text !== this.#editor.text) await this.#check();
+  }
+
+  #showFindings({ errors, warnings, lints, tokens }) {
+    this.#editor.setTokens(tokens);
+    const all = [...errors.map((fault) => ({ ...fault, kind: "error" })), ...warnings.map((fault) => ({ ...fault, kind: "warning" }))];
+    this.#editor.setFaults(all);
+    this.#warnings = warnings;
+    if (errors.length > 0) this.#publish.disabled = true;
+    fill(this.#problems, all.map((fault) => this.#fault(fault, lints[fault.code])));
   }
 
   #fault({ kind, line, column, message, hint, code }, lint) {
