@@ -10,17 +10,17 @@ from websockets.asyncio.client import connect
 
 
 class SecureSocket:
-    def __init__(self, url, context):
+    def __init__(self, url, context, **options):
         self.runner = asyncio.Runner()
         try:
-            self.socket = self.runner.run(self._open(url, context))
+            self.socket = self.runner.run(self._open(url, context, options))
         except BaseException:
             self.runner.close()
             raise
 
     @staticmethod
-    async def _open(url, context):
-        return await connect(url, ssl=context, open_timeout=120, proxy=None)
+    async def _open(url, context, options):
+        return await connect(url, ssl=context, open_timeout=120, proxy=None, **options)
 
     def __enter__(self):
         return self

@@ -133,12 +133,6 @@ def test_no_file_makes_markup_of_text():
         assert not re.search(forbidden, file.read_text()), file
 
 
-def test_production_has_none(tmp_path):
-    with Hearth(dev=False, data=tmp_path / "data") as server:
-        assert server.get("/.console/").status == 404
-        assert server.get("/", headers={"Accept": "text/html"}).status == 200
-
-
 # Data
 
 

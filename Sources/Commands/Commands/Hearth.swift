@@ -39,7 +39,8 @@ package struct Hearth: ParsableCommand {
                 name: "Care",
                 subcommands: [
                     CheckCommand.self, ConnectionsCommand.self, DatabasesCommand.self,
-                    BackupCommand.self, RestoreCommand.self, LogCommand.self, RulesCommand.self,
+                    BackupCommand.self, RestoreCommand.self, LogCommand.self, AuditCommand.self,
+                    RulesCommand.self,
                 ]
             ),
             CommandGroup(

@@ -20,6 +20,14 @@ enum Asker {
         }
     }
 
+    /// How long, and for what, its credential counts.
+    var term: CredentialTerm {
+        switch self {
+        case .session(let session, _): session.term
+        case .single(let asked): asked.principal.term
+        }
+    }
+
     /// The session that asks; nil for a single request.
     var session: Session? {
         if case .session(let session, _) = self { session } else { nil }

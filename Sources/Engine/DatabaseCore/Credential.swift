@@ -17,6 +17,8 @@ package struct CredentialTerm: Sendable, Equatable {
     package let holder: CredentialHolder?
     /// Who an administrator is, for the log; nil for others, and where it is not logged.
     package let administrator: String?
+    /// Whether it only lets its holder read, whatever the rules or an administrator's rights allow.
+    package let isReadOnly: Bool
 
     package static let unlimited = CredentialTerm()
 
@@ -24,10 +26,12 @@ package struct CredentialTerm: Sendable, Equatable {
         expiry: Timestamp? = nil,
         holder: CredentialHolder? = nil,
         administrator: String? = nil,
+        isReadOnly: Bool = false,
     ) {
         self.expiry = expiry
         self.holder = holder
         self.administrator = administrator
+        self.isReadOnly = isReadOnly
     }
 
     /// Whether it has expired.
@@ -46,6 +50,8 @@ package struct CredentialHolder: Sendable, Hashable {
         case user(String)
         /// By e-mail address.
         case serviceAccount(String)
+        /// Who has signed in to the console, by the number of that session.
+        case console(Int)
     }
 
     package init(_ name: Name, issuedAt: Int64) {

@@ -8,6 +8,10 @@ extension DatabaseEngine {
     /// Does an operation and answers it: now, or when the result that it waits for is there.
     func perform(_ operation: Operation, for asker: Asker, _ step: inout Step) {
         let database = asker.database
+        if operation.isChange, asker.term.isReadOnly {
+            asker.session?.explanation = "This session only reads."
+            return answer(.denied, to: asker, &step)
+        }
         var need: IndexNeed?
         switch operation {
         case .answered(let message, let advice):
@@ -197,7 +201,7 @@ extension DatabaseEngine {
         if let refusal = logCondition.refusal { return .refused(refusal) }
         let outcome = session.database.storeOnDisconnect(entries, for: session, &step)
         if case .done = outcome, let path = entries.first?.target.path {
-            note(.write(path, byteCount: entries.byteCount), of: session, &step)
+            note(.write(.onDisconnect, path, byteCount: entries.byteCount), of: session, &step)
         }
         return outcome
     }

@@ -22,11 +22,15 @@ extension DatabaseEngine {
         {
             close(last.connection, .replaced, &step)
         }
+        let principal =
+            handshake.administrator.map { Principal.admin($0.override, $0.term) } ?? .nobody
         let session = Session(
             connection: connection,
             id: handshake.session,
             database: database,
             dialect: handshake.dialect,
+            identity: principal.identity,
+            term: principal.term
         )
         enter(session)
         sessionsByID[session.id] = session
@@ -149,11 +153,14 @@ extension DatabaseEngine {
 
     /// Notes for the server's log what an administrator does; acts of others are not noted.
     func note(_ act: @autoclosure () -> AdministratorAct, of session: Session, _ step: inout Step) {
-        guard let name = session.term.administrator else { return }
-        let act = act()
-        step.effects.append(
-            .note(.sessionAct(session.connection, session.database.id, by: name, act))
-        )
+        if let note = note(of: act(), by: session) { step.effects.append(note) }
+    }
+
+    /// The note of what an administrator does; nil for others.
+    func note(of act: @autoclosure () -> AdministratorAct, by session: Session) -> Effect? {
+        session.term.administrator.map {
+            .note(.sessionAct(session.connection, session.database.id, by: $0, act()))
+        }
     }
 
     /// Notes an allowed read of the whole database.

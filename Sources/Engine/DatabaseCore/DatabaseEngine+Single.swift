@@ -8,7 +8,8 @@ extension DatabaseEngine {
         switch request.credential {
         case .none: performSingle(request, id, as: .nobody, &step)
         case .server: performSingle(request, id, as: .admin(nil), &step)
-        case .admin(let override): performSingle(request, id, as: .admin(override), &step)
+        case .admin(let override, let term):
+            performSingle(request, id, as: .admin(override, term), &step)
         case .token(let token, _): awaitCredential(token, .single(request, id), &step)
         }
     }

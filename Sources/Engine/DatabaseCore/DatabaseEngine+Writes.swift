@@ -39,6 +39,13 @@ struct PendingWrite {
         self.tagUse = tagUse
     }
 
+    /// What it is called in the server's log.
+    var kind: WriteKind {
+        if pushed != nil { return .push }
+        if write.base != nil { return .update }
+        return write.onlyRemoves ? .remove : .set
+    }
+
     /// Whether it depends on a hash that a client of the wire protocol computed, and will compute again.
     var isHashed: Bool { if case .hash = write.condition { true } else { false } }
 }
@@ -77,6 +84,15 @@ extension DatabaseEngine {
         let (compared, decided) = (asked.compared, asked.decided)
         let outcome = database.write(write, compared: compared, decided: decided, &step)
         if database.number != before { step.counts.commits += 1 }
+        if case .done(let changes) = outcome, let session = asked.asker.session {
+            // Ahead of its commit, so that it is on disk no later.
+            let byteCount = { changes.reduce(0) { $0 + $1.new.encodingByteCount } }
+            let note = note(
+                of: .write(asked.kind, write.conditionTarget.path, byteCount: byteCount()),
+                by: session
+            )
+            if let note { step.effects.insert(note, at: firstEffect) }
+        }
         if isRemoval {
             for case .append(let commit) in step.effects[firstEffect...] {
                 removalByteCount += CommitRecord.overheadByteCount + commit.payloadByteCount
@@ -105,10 +121,7 @@ extension DatabaseEngine {
         let (write, database) = (asked.write, asked.asker.database)
         let target = write.conditionTarget
         var (shown, tagUse) = (changes, asked.tagUse)
-        if let session = asked.asker.session {
-            let byteCount = { changes.reduce(0) { $0 + $1.new.encodingByteCount } }
-            note(.write(target.path, byteCount: byteCount()), of: session, &step)
-        } else {
+        if asked.asker.session == nil {
             let (kept, isCut) = database.shownChanges(changes, of: write, step.now)
             shown = kept
             // The tag of a number is as good as the number.

@@ -159,11 +159,18 @@ package enum Note: Sendable {
     case overLimit(DatabaseID, DecisionRecord)
 }
 
+/// How data is changed.
+package enum WriteKind: String, Sendable {
+    case set, update, push, remove
+    /// Stored, to be done when the session ends.
+    case onDisconnect
+}
+
 /// What an administrator does in a session.
 package enum AdministratorAct: Sendable, Equatable {
     /// Changes data at a path, at once or for when the session ends; the bytes are those of the new values, as the log
     /// keeps them.
-    case write(Path, byteCount: Int)
+    case write(WriteKind, Path, byteCount: Int)
     /// Gets, or listens to, everything in the database.
     case readAll
 }

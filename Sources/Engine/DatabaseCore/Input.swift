@@ -72,6 +72,20 @@ package struct Handshake: Sendable {
     package let session: SessionID
     /// The session that the client says it had before (`ls`).
     package let lastSession: SessionID?
+    /// What the upgrade has proved, when an administrator sent it; nil for a session that begins signed out.
+    package let administrator: Administrator?
+
+    /// An administrator's session, as the upgrade asks for it.
+    package struct Administrator: Sendable {
+        let override: AuthOverride?
+        let term: CredentialTerm
+
+        /// With `override` the rules decide, as for that identity.
+        package init(override: AuthOverride?, term: CredentialTerm) {
+            self.override = override
+            self.term = term
+        }
+    }
 
     package init(
         dialect: Dialect = .wire,
@@ -79,12 +93,14 @@ package struct Handshake: Sendable {
         host: String,
         session: SessionID,
         lastSession: SessionID? = nil,
+        administrator: Administrator? = nil,
     ) {
         self.dialect = dialect
         self.database = database
         self.host = host
         self.session = session
         self.lastSession = lastSession
+        self.administrator = administrator
     }
 }
 
@@ -171,8 +187,8 @@ package enum RequestCredential: Sendable {
     case none
     /// To be verified; `override` counts for an admin only.
     case token(String, override: AuthOverride?)
-    /// The shell has already checked that the caller is an admin.
-    case admin(override: AuthOverride?)
+    /// The shell has already checked that the caller is an admin, for this term.
+    case admin(override: AuthOverride?, CredentialTerm = .unlimited)
     /// The server itself asks: an admin, also in its reserved databases.
     case server
 }

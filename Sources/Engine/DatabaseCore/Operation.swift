@@ -30,6 +30,34 @@ enum Operation {
     case administer(Request.Operation)
 }
 
+extension Operation {
+    /// Whether it changes anything, now or when its session ends.
+    var isChange: Bool {
+        switch self {
+        case .put, .update, .storeOnDisconnect, .cancelOnDisconnect, .foresee: true
+        case .administer(let operation): operation.isChange
+        case .answered, .ping, .authenticate, .signOut, .get, .keyAt, .listen, .unlisten, .stream:
+            false
+        }
+    }
+}
+
+extension Request.Operation {
+    /// The same of what administrators ask for.
+    fileprivate var isChange: Bool {
+        switch self {
+        case .put, .push, .merge, .foresee, .putSetting, .storeRuleset, .labelRulesets,
+            .setInspection:
+            true
+        case .putRules(_, let change): !change.isDryRun
+        case .coverage(let resets), .shadow(let resets): resets
+        case .get, .stream, .getRules, .getRulesHistory, .getSettings, .simulate, .profile,
+            .inspect, .backUp, .confirm, .databases, .status:
+            false
+        }
+    }
+}
+
 /// An operation of a session, and what its client calls the request.
 struct SessionRequest {
     /// 0 for a message that has none; no answer repeats it.

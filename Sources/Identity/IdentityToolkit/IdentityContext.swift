@@ -13,6 +13,8 @@ package struct IdentityContext {
     package let random: (_ byteCount: Int) -> [UInt8]
     /// The messages that can be read at the emulator's address, the oldest first; none in production.
     package var messages: [OneTimeMessage] = []
+    /// Whether an administrator who asks for accounts gets the hashes of their passwords.
+    package var showsPasswordHashes = true
     /// The ticket of a refresh token; nil for one that this server has not made.
     package var openTicket: (_ token: String) -> RefreshTicket? = { _ in nil }
 

@@ -153,6 +153,14 @@ package enum IdentityMethod: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it only asks, whatever HTTP method it takes.
+    package var isQuestion: Bool {
+        switch self {
+        case .adminLookup, .batchGet, .query: true
+        default: false
+        }
+    }
+
     /// Bytes of a body. An ID token is the largest of what a client sends; an import has 1,000 accounts.
     package var bodyByteLimit: Int {
         switch self {

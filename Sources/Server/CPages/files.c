@@ -120,6 +120,10 @@ static const unsigned char console_accounts_js[] = {
 #embed "Pages/console/accounts.js"
 };
 
+static const unsigned char console_audit_js[] = {
+#embed "Pages/console/audit.js"
+};
+
 static const unsigned char console_backups_js[] = {
 #embed "Pages/console/backups.js"
 };
@@ -244,6 +248,10 @@ static const unsigned char console_shadow_js[] = {
 #embed "Pages/console/shadow.js"
 };
 
+static const unsigned char console_signin_js[] = {
+#embed "Pages/console/signin.js"
+};
+
 static const unsigned char console_simulator_js[] = {
 #embed "Pages/console/simulator.js"
 };
@@ -337,6 +345,7 @@ static const struct page_file samples[] = {
 static const struct page_file console[] = {
     PAGE("", console_index_html),
     SCRIPT("accounts.js", console_accounts_js),
+    SCRIPT("audit.js", console_audit_js),
     SCRIPT("backups.js", console_backups_js),
     SCRIPT("cases.js", console_cases_js),
     SCRIPT("cells.js", console_cells_js),
@@ -369,6 +378,7 @@ static const struct page_file console[] = {
     SCRIPT("server.js", console_server_js),
     SCRIPT("settings.js", console_settings_js),
     SCRIPT("shadow.js", console_shadow_js),
+    SCRIPT("signin.js", console_signin_js),
     SCRIPT("simulator.js", console_simulator_js),
     SCRIPT("table.js", console_table_js),
     SCRIPT("traces.js", console_traces_js),

@@ -25,6 +25,7 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .tokenIssuer: (["a"], ["b"]), .tokenAudience: (["a"], ["b"]),
     .hs256SecretFile: (["a"], ["b"]), .accountsIssuer: (["https://a"], ["https://b"]),
     .accountsAudience: (["a"], ["b"]), .accountsPort: (["0"], ["9099"]),
+    .console: (["true"], ["false"]), .consolePort: (["0"], ["9443"]),
     .accountsWebhook: (["https://a.test/x"], ["http://127.0.0.1:1/y"]),
     .accountsWebhookSecretFile: (["a"], ["b"]),
     .publicURL: (["https://a.test"], ["https://b.test:8443"]),

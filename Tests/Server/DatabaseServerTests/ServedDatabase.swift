@@ -54,6 +54,7 @@ final class ServedDatabase: Sendable {
         let reports = CommitWriter.Reports(
             flushed: { commits in EventLoop.shared.enqueue { box.server?.flushed(commits) } },
             space: { _ in },
+            auditFailed: { _ in },
             failed: { error in preconditionFailure("there is no log: \(error)") }
         )
         let policy = EnginePolicy(

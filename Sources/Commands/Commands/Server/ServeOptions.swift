@@ -90,6 +90,15 @@ struct AccessOptions: ParsableArguments {
     @Option(help: "File of the secret of HS256 tokens (default: such tokens are refused).")
     var hs256SecretFile: String?
 
+    @Flag(inversion: .prefixedNo, help: "Serve the console at /.console/ (default: on).")
+    var console: Bool?
+
+    @Option(
+        help:
+            "A port of its own for the console, which the server's port lacks then; 0 lets the system choose."
+    )
+    var consolePort: String?
+
     @Option(help: "What makes the server authorize a listen again: data or auth (default: data).")
     var listenRecheck: String?
 }

@@ -19,14 +19,15 @@ extension IdentityRequest {
         }
         let count = uids.count + emails.count + numbers.count + federated.count
         return .listing(count, context) {
-            [directory = context.directory] () throws(IdentityError) in
+            [directory = context.directory, isWhole = context.showsPasswordHashes] ()
+                throws(IdentityError) in
             var found = FoundAccounts()
             for uid in uids { found.add(directory.account(uid)) }
             for email in emails { found.add(directory.accountOfAddress(email)) }
             for number in numbers { found.add(directory.accountOfNumber(number)) }
             for identity in federated { found.add(try directory.account(identity)) }
             // Admin SDKs for Node treat an empty list as a user.
-            let users = found.all.map { $0.userObject(isForAdmin: true) }
+            let users = found.all.map { $0.userObject(isForAdmin: isWhole) }
             return JSONMembers(kind: "GetAccountInfoResponse", ["users": .given(users)])
         }
     }

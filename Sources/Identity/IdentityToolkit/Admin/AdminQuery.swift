@@ -30,7 +30,8 @@ extension IdentityRequest {
         // Those that are passed over cost about a tenth.
         let effort = expression == nil ? size + Int(offset) / 10 : 1
         return .listing(effort, context) {
-            [directory = context.directory] () throws(IdentityError) in
+            [directory = context.directory, isWhole = context.showsPasswordHashes] ()
+                throws(IdentityError) in
             var found: [Account] = []
             var count = directory.accountCount
             if let expression {
@@ -45,7 +46,7 @@ extension IdentityRequest {
                 )
             }
             let showsUsers = try fields.flag("returnUserInfo") ?? true
-            let users = showsUsers ? found.map { $0.userObject(isForAdmin: true) } : []
+            let users = showsUsers ? found.map { $0.userObject(isForAdmin: isWhole) } : []
             return ["recordsCount": .string("\(count)"), "userInfo": .given(users)]
         }
     }

@@ -23,12 +23,13 @@ extension IdentityRequest {
         guard token.isEmpty || UserID.isValid(token) else {
             throw .code(.invalidPageSelection, "nextPageToken is none that was given.")
         }
-        return .listing(Int(size), context) { [directory = context.directory] in
+        return .listing(Int(size), context) {
+            [directory = context.directory, isWhole = context.showsPasswordHashes] in
             var page = directory.accounts(after: token.isEmpty ? nil : token, limit: Int(size) + 1)
             let isLast = page.count <= size
             if !isLast { page.removeLast() }
             let body: JSONMembers = [
-                "users": .list(page.map { $0.userObject(isForAdmin: true) }),
+                "users": .list(page.map { $0.userObject(isForAdmin: isWhole) }),
                 "nextPageToken": .text(isLast ? nil : page.last?.uid),
             ]
             return JSONMembers(kind: "DownloadAccountResponse", body)

@@ -59,17 +59,6 @@ extension AccountDirectory {
         }
     }
 
-    /// Whether what goes on for this term may still do so, as accounts are now.
-    func stillCounts(_ term: CredentialTerm) -> Bool {
-        guard let holder = term.holder else { return true }
-        switch holder.name {
-        case .user(let uid): return tokenStart(uid).map { holder.issuedAt >= $0 } ?? false
-        case .serviceAccount(let email):
-            let account = serviceAccount(email: email)
-            return account?.counts(issuedAt: holder.issuedAt, keyID: nil) ?? false
-        }
-    }
-
     private func user(_ token: VerifiedToken) throws(CredentialRefusal) -> CredentialHolder {
         guard let uid = token.subject, let issuedAt = token.issuedAt, let start = tokenStart(uid),
             issuedAt >= start

@@ -23,8 +23,7 @@ extension IdentityService {
             return answer(exchange, .json(of: keyList))
         }
         beginNextSigningKey { [self] isMade in
-            if isMade { log(deed("the signing key is replaced", exchange.head)) }
-            guard exchange.isAnswerable else { return }
+            if isMade { log(deed("the signing key is replaced", exchange), on: exchange) }
             answer(
                 exchange,
                 isMade

@@ -16,6 +16,7 @@ extension IdentityService {
             return answer(exchange, .error(401, text))
         }
         guard let credential = RESTParameters.bearer(head) else {
+            if ResolvedRequest.of(exchange).consoleSession != nil { return then() }
             let isOpen = server.requests.opensAdminRoutes(to: head)
             return isOpen ? then() : answer(exchange, .error(401, "Permission denied"))
         }

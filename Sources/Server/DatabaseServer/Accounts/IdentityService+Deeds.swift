@@ -14,11 +14,18 @@ extension IdentityService {
     ]
 
     /// Notes what an administrator's identity request has done.
-    func noteDeed(_ request: IdentityRequest, _ answer: IdentityAnswer, _ head: RequestHead) {
+    func noteDeed(_ request: IdentityRequest, _ answer: IdentityAnswer, _ exchange: HTTPExchange) {
         let fields = request.fields
-        func once(_ what: String, _ details: Logger.Metadata) { log(deed(what, head), details) }
+        func once(_ what: String, _ details: Logger.Metadata) {
+            log(deed(what, exchange), details, on: exchange)
+        }
         func count(_ what: String, _ amounts: [String: Int]) {
-            server.admin.count(deed(what, head), amounts)
+            server.admin.count(deed(what, exchange), amounts)
+            let isChange = ResolvedRequest.of(exchange).isChange
+            if isChange {
+                let details = amounts.mapValues { "\($0)" }
+                ResolvedRequest.of(exchange).deed = AuditDeed(what: what, details: details)
+            }
         }
         switch request.route.method {
         case .adminCreate:

@@ -68,7 +68,7 @@ extension IdentityService {
                 isAdmin: route.method.audience == .administrators
             )
             try throttle(request, exchange)
-            go(IdentityToolkit.begin(request, identityContext(head)), exchange)
+            go(IdentityToolkit.begin(request, identityContext(exchange)), exchange)
         } catch {
             refuse(exchange, error)
         }
@@ -79,7 +79,12 @@ extension IdentityService {
         _ exchange: HTTPExchange,
         _ route: IdentityRoute
     ) throws(IdentityError) {
-        guard let header = exchange.head.header("authorization") else { throw .missingCredential }
+        guard let header = exchange.head.header("authorization") else {
+            guard ResolvedRequest.of(exchange).consoleSession != nil else {
+                throw .missingCredential
+            }
+            return readBody(exchange, route)
+        }
         let token = header.hasPrefix("Bearer ") ? String(header.dropFirst(7)) : ""
         check(token) { [self] outcome in
             guard exchange.isAnswerable else { return }
@@ -90,15 +95,17 @@ extension IdentityService {
         }
     }
 
-    private func identityContext(_ head: RequestHead) -> IdentityContext {
+    private func identityContext(_ exchange: HTTPExchange) -> IdentityContext {
         var context = IdentityContext(
             directory: accountDirectory,
             policy: accounts.policy,
             now: Clock.now(),
-            address: publicAddress(of: head),
+            address: publicAddress(of: exchange.head),
             random: Randomness.bytes
         )
         context.messages = accounts.messages.listed
+        let session = ResolvedRequest.of(exchange).consoleSession
+        context.showsPasswordHashes = session?.role != .viewer
         let seal = accounts.keys.seal
         context.openTicket = { seal.open($0) }
         return context
@@ -116,7 +123,7 @@ extension IdentityService {
         case .password(let work, let then):
             performPasswordWork(work, for: exchange) { [self] outcome in
                 guard exchange.isAnswerable else { return settleUnheard(exchange) }
-                go(then(outcome, identityContext(exchange.head)), exchange)
+                go(then(outcome, identityContext(exchange)), exchange)
             }
         case .check(let check, let then):
             verify(check) { [self] outcome in
@@ -124,12 +131,12 @@ extension IdentityService {
                 guard let outcome else {
                     return refuse(exchange, .unavailable("Too many tokens are being checked."))
                 }
-                go(then(outcome, identityContext(exchange.head)), exchange)
+                go(then(outcome, identityContext(exchange)), exchange)
             }
         case .away(let work):
             let isTaken = readAway(0, of: exchange, work) { [self] then in
                 guard exchange.isAnswerable else { return settleUnheard(exchange) }
-                go(then(identityContext(exchange.head)), exchange)
+                go(then(identityContext(exchange)), exchange)
             }
             if !isTaken { refuse(exchange, .unavailable("Too many long lists are being read.")) }
         }
@@ -144,6 +151,7 @@ extension IdentityService {
                 return refuse(exchange, .unavailable(refusal))
             }
             for event in answer.events { follow(event, isOwnDoing: answer.grant != nil) }
+            if !answer.changes.isEmpty { server.console.accountsChanged() }
             guard let grant = answer.grant else {
                 return respond(exchange, answer)
             }
@@ -180,7 +188,7 @@ extension IdentityService {
 
     func respond(_ exchange: HTTPExchange, _ answer: IdentityAnswer) {
         if let request = accounts.attempts.administratorsRequest(exchange) {
-            noteDeed(request, answer, exchange.head)
+            noteDeed(request, answer, exchange)
         }
         settleAnswered(exchange, answer)
         if let page = answer.page { return respondPage(exchange, answer, page) }

@@ -1,3 +1,4 @@
+import Accounts
 import DatabaseCore
 import IdentityToolkit
 import Tokens
@@ -34,6 +35,19 @@ extension IdentityService {
     /// Only here the state of an account decides on a token that is sent for data. O(log n).
     func admit(_ result: Result<VerifiedToken, TokenError>) -> CredentialOutcome {
         CredentialOutcome(result, accountDirectory, issuer: accounts.policy.issuer)
+    }
+
+    /// Whether what goes on for this term may still do so, as accounts and sessions of the console are now.
+    func stillCounts(_ term: CredentialTerm) -> Bool {
+        guard let holder = term.holder else { return true }
+        switch holder.name {
+        case .user(let uid):
+            return accountDirectory.tokenStart(uid).map { holder.issuedAt >= $0 } ?? false
+        case .serviceAccount(let email):
+            let account = accountDirectory.serviceAccount(email: email)
+            return account?.counts(issuedAt: holder.issuedAt, keyID: nil) ?? false
+        case .console(let number): return server.console.isOpen(number)
+        }
     }
 
     /// Ends what goes on by credentials that were issued before a time, seconds since 1970.

@@ -171,8 +171,9 @@ extension IdentityService {
             }
             trustServiceAccounts()
             log(
-                deed("a service account has a new key", exchange.head),
-                ["name": "\(name)", "key": "\(id)"]
+                deed("a service account has a new key", exchange),
+                ["name": "\(name)", "key": "\(id)"],
+                on: exchange
             )
             answer(exchange, .secret(file.text))
         }
@@ -204,8 +205,9 @@ extension IdentityService {
             trustServiceAccounts()
             revoke(.serviceAccount(account.email), issuedBefore: end)
             log(
-                deed("a service account is revoked", exchange.head),
-                ["name": "\(name)", "key": "\(key ?? "all")"]
+                deed("a service account is revoked", exchange),
+                ["name": "\(name)", "key": "\(key ?? "all")"],
+                on: exchange
             )
             answer(exchange, .statusOK)
         }

@@ -1,4 +1,5 @@
 import Accounts
+import DatabaseCore
 import Tokens
 import Transport
 
@@ -27,6 +28,14 @@ final class IdentityService: Service {
 
     /// Takes what others have signed by other keys from now on.
     func trust(outside tokens: OutsideTokens) { credentials.outside = tokens }
+
+    /// Whether a text is the administrator's secret.
+    func isAdminSecret(_ text: String) -> Bool {
+        guard case .decided(let outcome) = credentials.check(text), case .admin = outcome else {
+            return false
+        }
+        return true
+    }
 
     /// Brings the verifier up to date with keys, issuer and audience of the accounts service.
     func trustOwnKeys() {

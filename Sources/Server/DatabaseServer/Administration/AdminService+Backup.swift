@@ -49,7 +49,17 @@ extension AdminService {
         switch pieces {
         case .failure(let error): answer(exchange, .error(500, "No backup: \(error)"))
         case .success(let pieces):
-            let line = BackupLine(deed("a backup is sent", exchange.head, token: token), log)
+            let line = BackupLine(deed("a backup is sent", exchange, token: token), log)
+            server.audit.record(
+                AuditEntry(
+                    time: Clock.now(),
+                    author: server.audit.author(of: exchange),
+                    peer: clientAddress(of: exchange.head),
+                    door: server.audit.isFromConsole(.of(exchange)) ? "console" : "request",
+                    request: "GET /.backup",
+                    deed: AuditDeed(what: "a backup is sent")
+                )
+            )
             let body = WorkerBody(
                 exchange,
                 workers.archives,

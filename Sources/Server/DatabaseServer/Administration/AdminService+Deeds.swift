@@ -20,18 +20,24 @@ extension AdminService {
         }
     }
 
+    /// Who an administrator is that has sent a request.
+    func administrator(of exchange: HTTPExchange, token: String? = nil) -> String {
+        if let session = ResolvedRequest.of(exchange).consoleSession { return session.name }
+        return administrator(token ?? RESTParameters.bearer(exchange.head))
+    }
+
     /// What the administrator who sent a request does.
     func deed(
         _ what: String,
-        _ head: RequestHead,
+        _ exchange: HTTPExchange,
         token: String? = nil,
         database: DatabaseID? = nil,
         door: String? = nil,
     ) -> AdministratorLog.Deed {
         AdministratorLog.Deed(
             what: what,
-            by: administrator(token ?? RESTParameters.bearer(head)),
-            peer: clientAddress(of: head),
+            by: administrator(of: exchange, token: token),
+            peer: clientAddress(of: exchange.head),
             database: database?.name,
             door: door
         )
@@ -49,32 +55,76 @@ extension AdminService {
         )
     }
 
-    /// Writes a line at once.
-    func log(_ deed: AdministratorLog.Deed, _ details: Logger.Metadata = [:]) {
+    /// Writes a line at once, and has the audit log say the same of the request.
+    func log(
+        _ deed: AdministratorLog.Deed,
+        _ details: Logger.Metadata = [:],
+        on exchange: HTTPExchange
+    ) {
         log.notice("\(deed.what)", metadata: deed.metadata.merging(details) { $1 })
+        ResolvedRequest.of(exchange).deed = AuditDeed(
+            what: deed.what,
+            database: deed.database,
+            details: details.mapValues(\.description)
+        )
     }
 
     // MARK: - Data and settings
 
     /// Notes what an administrator's request to a database has done.
     func noteDeed(_ response: Response, _ pending: PendingExchange) {
+        if case .rulesPut(let version) = response { noteRules(version, pending) }
         guard let database = pending.administered else { return }
-        let head = pending.exchange.head
+        let (request, head) = (pending.request, pending.exchange.head)
         func deed(_ what: String, door: String? = nil) -> AdministratorLog.Deed {
             let token = pending.parameters.token
-            return self.deed(what, head, token: token, database: database, door: door)
+            return self.deed(
+                what,
+                pending.exchange,
+                token: token,
+                database: database,
+                door: door
+            )
         }
         switch response {
         case .written, .merged, .pushed:
             let amounts = ["bytes": head.bodyByteCount ?? 0]
             count(deed(Self.written), path: pending.path.description, amounts)
+            guard request.route.isForAdmins || server.audit.isFromConsole(request) else { break }
+            request.deed = AuditDeed(
+                what: Self.written,
+                path: pending.target.description,
+                details: ["kind": kind(of: pending), "bytes": "\(head.bodyByteCount ?? 0)"]
+            )
         case .done:
             let setting = "/\(head.pathSegments.joined(separator: "/"))"
-            log(deed("a setting is changed"), ["setting": "\(setting)"])
+            log(deed("a setting is changed"), ["setting": "\(setting)"], on: pending.exchange)
         case .streaming where pending.path.isRoot && pending.parameters.query.loadsEverything:
             count(deed(Self.exported, door: "stream"), path: pending.path.description, [:])
         default: break
         }
+    }
+
+    /// How a request of its own changes data.
+    private func kind(of pending: PendingExchange) -> String {
+        let kind: WriteKind =
+            switch pending.method {
+            case .patch: .update
+            case .post: pending.request.route.isForAdmins ? .set : .push
+            case .delete: .remove
+            case .put, .get, .head: .set
+            }
+        return kind.rawValue
+    }
+
+    /// Notes that the rules of a database are those of another version.
+    private func noteRules(_ version: Int, _ pending: PendingExchange) {
+        guard pending.request.isChange else { return }
+        let isRemoval = pending.method == .delete
+        pending.request.deed = AuditDeed(
+            what: isRemoval ? "the database's own rules are removed" : "the rules are replaced",
+            details: ["version": "\(version)", "before": "\(version - 1)"]
+        )
     }
 
     /// Notes what an administrator has done over a connection.
@@ -95,8 +145,23 @@ extension AdminService {
             )
         }
         switch act {
-        case .write(let path, let byteCount):
+        case .write(let kind, let path, let byteCount):
             count(deed(Self.written), path: path.description, ["bytes": byteCount])
+            guard let author = peer.author else { break }
+            server.audit.record(
+                AuditEntry(
+                    time: Clock.now(),
+                    author: author,
+                    peer: peer.address,
+                    door: "console",
+                    deed: AuditDeed(
+                        what: Self.written,
+                        database: database.name,
+                        path: path.description,
+                        details: ["kind": kind.rawValue, "bytes": "\(byteCount)"]
+                    )
+                )
+            )
         case .readAll: count(deed(Self.exported), path: Path.root.description, [:])
         }
     }
@@ -113,7 +178,7 @@ extension AdminService {
             return
         }
         count(
-            deed(Self.exported, pending.exchange.head, token: parameters.token, database: database),
+            deed(Self.exported, pending.exchange, token: parameters.token, database: database),
             path: pending.path.description,
             ["bytes": byteCount]
         )

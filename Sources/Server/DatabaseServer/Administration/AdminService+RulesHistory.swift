@@ -56,16 +56,18 @@ extension AdminService {
     }
 
     /// What a request to replace rules asks for.
-    func rulesChange(_ parameters: RESTParameters) -> RulesChange {
-        var change = RulesChange(author: rulesAuthor(of: parameters))
+    func rulesChange(_ pending: PendingExchange) -> RulesChange {
+        let parameters = pending.parameters
+        var change = RulesChange(author: rulesAuthor(of: pending))
         change.isDryRun = parameters.isDryRun
         change.expectedVersion = parameters.expectedVersion
         return change
     }
 
     /// The author of the change of a request: the one that the request names, else the subject of its credential.
-    func rulesAuthor(of parameters: RESTParameters) -> String {
-        parameters.author ?? administrator(parameters.token)
+    func rulesAuthor(of pending: PendingExchange) -> String {
+        let parameters = pending.parameters
+        return parameters.author ?? administrator(of: pending.exchange, token: parameters.token)
     }
 }
 

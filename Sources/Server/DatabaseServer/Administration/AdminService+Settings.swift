@@ -10,8 +10,8 @@ extension AdminService {
     /// The rules: read, replaced, or removed.
     func askForRules(_ pending: PendingExchange) {
         switch pending.method {
-        case .put: read(.rules(rulesChange(pending.parameters)), pending)
-        case .delete: submit(.putRules(nil, rulesChange(pending.parameters)), pending)
+        case .put: read(.rules(rulesChange(pending)), pending)
+        case .delete: submit(.putRules(nil, rulesChange(pending)), pending)
         default: submit(.getRules, pending)
         }
     }
@@ -52,7 +52,7 @@ extension AdminService {
     /// A setting that is one value: read or replaced.
     func askForSetting(_ setting: ValueSetting, _ pending: PendingExchange) {
         if pending.method == .put {
-            return read(.setting(setting, author: rulesAuthor(of: pending.parameters)), pending)
+            return read(.setting(setting, author: rulesAuthor(of: pending)), pending)
         }
         pending.subject = .settings(.value(setting))
         submit(.getSettings, pending)

@@ -21,6 +21,7 @@ extension Configuration {
         configuration.readLimits(&reader)
         configuration.readEmulator(&reader)
         configuration.readAccounts(&reader)
+        configuration.readConsole(&reader)
         configuration.checkPorts(&reader)
         configuration.warnOfUnsafeSettings(&reader)
         configuration.written = reader.values
@@ -67,18 +68,31 @@ extension Configuration {
         readTLS(&reader)
     }
 
+    private mutating func readConsole(_ reader: inout SettingReader) {
+        servesConsole = reader.isSet(.console) ? reader.toggle(.console) : true
+        consolePort = reader.integer(.consolePort, in: 0...65535)
+        if !servesConsole, consolePort != nil {
+            reader.fault(
+                .consolePort,
+                "means nothing with --no-console",
+                "Leave out one of the two."
+            )
+        }
+    }
+
     /// No two listeners have one port, unless the system chooses it.
     private func checkPorts(_ reader: inout SettingReader) {
         var taken: [Int: Setting] = port == 0 ? [:] : [port: .port]
         for (setting, port) in [
             (Setting.hubPort, emulator.hubPort), (.accountsPort, accounts.port),
+            (.consolePort, consolePort),
         ] {
             guard let port, port != 0 else { continue }
             if let other = taken.updateValue(setting, forKey: port) {
                 reader.fault(
                     setting,
                     "\(port) is the port of --\(other.rawValue)",
-                    "Name another; all addresses are on --port in any case."
+                    "Name another; without --\(setting.rawValue) all of it is on --port."
                 )
             }
         }

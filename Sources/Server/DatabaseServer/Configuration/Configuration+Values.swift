@@ -62,6 +62,7 @@ extension Configuration {
         case .host: [host]
         case .port: ["\(port)"]
         case .dev, .devExposed, .memory, .stopAtEof, .samples: ["false"]
+        case .console: ["true"]
         case .dataDir: storage == .memory ? [] : ["hearth-data"]
         case .durability: [durability.description]
         case .defaultNs: [selection.standard.text]
@@ -87,7 +88,7 @@ extension Configuration {
         case .passwordPasses: ["\(policy.cost.passes)"]
         case .signingKeyLifetime: [Self.text(of: accounts.signingKeyLifetime)]
         case .rules, .domain, .mapHost, .alias, .allowHost, .allowOrigin, .tlsCert, .tlsKey,
-            .jwks, .tokenIssuer, .tokenAudience, .hs256SecretFile, .accountsPort,
+            .jwks, .tokenIssuer, .tokenAudience, .hs256SecretFile, .accountsPort, .consolePort,
             .accountsWebhook, .accountsWebhookSecretFile, .publicURL, .passwordRequires,
             .trustedProxy, .hubPort, .import, .exportOnExit:
             []

@@ -32,6 +32,10 @@ package struct Configuration: Sendable {
     var limits = ServerLimits()
     var emulator = EmulatorSettings()
     var accounts = AccountSettings()
+    /// Whether the console is served.
+    var servesConsole = true
+    /// A port of its own for the console; nil to have it on the server's port.
+    var consolePort: Int?
     /// The addresses of proxies whose headers about a client's address count.
     var trustedProxies: [AddressRange] = []
     /// Whether the pages of the sample services are served, with their databases; only in development.

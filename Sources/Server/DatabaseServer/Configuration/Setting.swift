@@ -23,6 +23,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case tokenIssuer = "token-issuer"
     case tokenAudience = "token-audience"
     case hs256SecretFile = "hs256-secret-file"
+    case console
+    case consolePort = "console-port"
     case accountsIssuer = "accounts-issuer"
     case accountsAudience = "accounts-audience"
     case accountsPort = "accounts-port"
@@ -75,7 +77,9 @@ package enum Setting: String, CaseIterable, Sendable {
 
     package var kind: Kind {
         switch self {
-        case .dev, .devExposed, .memory, .stopAtEof, .emailGuard, .samples: .toggle
+        case .dev, .devExposed, .memory, .stopAtEof, .emailGuard, .samples,
+            .console:
+            .toggle
         case .database, .mapHost, .alias, .allowHost, .allowOrigin, .import, .signIn,
             .passwordRequires, .trustedProxy:
             .list

@@ -63,7 +63,7 @@ final class RESTParameters {
             case "author": author = try RulesAuthor.read(value)
             case "expectedVersion": expectedVersion = try RulesAuthor.version(value)
             case "format": try take(format: value)
-            case "auth_variable_override": override = try RESTParameters.override(value)
+            case Self.overrideName: override = try RESTParameters.override(value)
             case "writeSizeLimit": sizeLimit = try RESTParameters.sizeLimit(value)
             case "timeout": if isRead { timeout = try RESTParameters.timeout(value) }
             case "download": if isRead { download = value }
@@ -145,7 +145,10 @@ final class RESTParameters {
         }
     }
 
-    private static func override(_ text: String) throws(BadRequest) -> AuthOverride {
+    /// The parameter that names on whose behalf an administrator acts.
+    static let overrideName = "auth_variable_override"
+
+    static func override(_ text: String) throws(BadRequest) -> AuthOverride {
         do throws(JSONError) {
             if let override = try readOverride(Array(text.utf8)) { return override }
         } catch {

@@ -39,7 +39,7 @@ final class EmulatorService: Service {
 
     /// `GET /`: the console for browsers, the hub for tools in development; the server's name in production.
     func answerRoot(_ exchange: HTTPExchange) {
-        if server.requests.leadsToConsole(exchange) {
+        if server.console.takesVisitor(exchange) {
             return answer(exchange, .console("", []))
         }
         guard configuration.mode == .development else {
@@ -72,8 +72,9 @@ final class EmulatorService: Service {
             switch outcome {
             case .success:
                 log(
-                    deed("exported", exchange.head),
-                    ["folder": "\(folder)", "databases": "\(engine.shownSnapshots().count)"]
+                    deed("exported", exchange),
+                    ["folder": "\(folder)", "databases": "\(engine.shownSnapshots().count)"],
+                    on: exchange
                 )
                 answer(exchange, .json(of: ["message": "OK"]))
             case .failure(let error):

@@ -67,7 +67,7 @@ final class InspectionService: Service {
     func inspect(_ subject: InspectionSubject, _ pending: PendingExchange) throws(BadRequest) {
         let head = pending.exchange.head
         if subject.form == .page, pending.method == .get,
-            server.requests.leadsToConsole(pending.exchange)
+            server.console.takesVisitor(pending.exchange)
         {
             let isCoverage = subject == .coverage(.page)
             let coverage = isCoverage ? [(name: "coverage", value: "true")] : []

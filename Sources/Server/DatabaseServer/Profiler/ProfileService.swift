@@ -31,7 +31,7 @@ final class ProfileService: Service {
         let exchange = pending.exchange
         let database = pending.database
         // It may have been revoked while the answer waited for the log.
-        guard server.identity.accountDirectory.stillCounts(term), !term.isOver(at: Clock.now())
+        guard server.identity.stillCounts(term), !term.isOver(at: Clock.now())
         else {
             return answer(exchange, .error(401, CredentialRefusal.revoked.text))
         }

@@ -114,7 +114,10 @@ extension RequestService {
     }
 
     /// Sends an answer with what a browser needs to let a page see it.
+    ///
+    /// What an administrator has done is in the audit log before, also when its client has left.
     func answer(_ exchange: HTTPExchange, _ response: HTTPResponse) {
+        if server.audit.holds(exchange, response) { return }
         guard exchange.isAnswerable else { return }
         let headers = crossOriginHeaders(exchange)
         // Adding nothing would copy the ones that are there.
@@ -148,7 +151,9 @@ extension RequestService {
         case .stream(let stream): server.data.abandon(stream, request)
         case .single, .poll: break
         }
-        takePending(RequestID(exchange.id))?.cancelTimer()
+        // What is done is noted, though its client has left.
+        let id = RequestID(exchange.id)
+        if !mustNote(id) { takePending(id)?.cancelTimer() }
         if case .poll(let poll) = request.use { poll.abandoned(exchange) }
     }
 }

@@ -5,6 +5,8 @@ extension RequestService {
     /// CORS: data routes are open to every page that passed the guard; admin routes to none, except
     /// on a loopback bind, where the guard has already asked for a local or a listed origin.
     func crossOriginHeaders(_ exchange: HTTPExchange) -> [(name: String, value: String)] {
+        // What pages are made of is for pages of this server.
+        if ResolvedRequest.of(exchange).route.service == .pages { return [] }
         let originGuard = server.originGuard
         let head = exchange.head
         let origin = head.header("origin")

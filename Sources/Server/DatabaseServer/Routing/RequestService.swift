@@ -27,9 +27,12 @@ final class RequestService: Service {
     // MARK: - The head
 
     /// Decides from the head alone whether a request is taken: its origin, its address, its database.
-    func admit(_ exchange: HTTPExchange) -> Admission {
-        let request = resolve(exchange)
+    func admit(_ exchange: HTTPExchange) -> Admission { admit(resolve(exchange)) }
+
+    /// The same once it is known what the request asks for.
+    func admit(_ request: ResolvedRequest) -> Admission {
         if let refusal = refusal(byOriginOf: request) { return .refuse(refusal) }
+        if let refusal = refusal(byRoleOf: request) { return .refuse(refusal) }
         if request.head.isWebSocketUpgrade { return admitUpgrade(request) }
         if server.isStopping, !request.route.answersWhileStopping {
             return .refuse(Self.stoppingAnswer)
@@ -38,8 +41,8 @@ final class RequestService: Service {
     }
 
     /// Finds out what a request asks for.
-    func resolve(_ exchange: HTTPExchange) -> ResolvedRequest {
-        let request = ResolvedRequest(exchange.head, self)
+    func resolve(_ exchange: HTTPExchange, isOnConsolePort: Bool = false) -> ResolvedRequest {
+        let request = ResolvedRequest(exchange.head, self, isOnConsolePort: isOnConsolePort)
         exchange.userData = request
         return request
     }
@@ -50,7 +53,7 @@ final class RequestService: Service {
         }
         if server.isStopping { return .refuse(Self.stoppingAnswer) }
         switch request.database {
-        case .success(let database): return admit(server, request.head, database)
+        case .success(let database): return admit(server, request, database)
         case .failure(let error): return .refuse(.bad(error))
         }
     }
@@ -69,6 +72,15 @@ final class RequestService: Service {
             response.headers += Self.opening(to: origin)
         }
         return response
+    }
+
+    /// The answer to a viewer of the console who asks for more than to look; nil for others.
+    private func refusal(byRoleOf request: ResolvedRequest) -> HTTPResponse? {
+        guard request.consoleSession?.role == .viewer else { return nil }
+        if request.route.isSecret {
+            return .error(403, "A viewer may not have this: it is for administrators.")
+        }
+        return request.isChange ? .error(403, "A viewer may look, and change nothing.") : nil
     }
 
     /// Logs once that a request names a database which is not here: in development it is empty, and made by the first
@@ -212,6 +224,8 @@ final class RequestService: Service {
         let credential: RequestCredential
         if let token = parameters.token {
             credential = .token(token, override: parameters.override)
+        } else if let session = pending.request.consoleSession {
+            credential = .admin(override: parameters.override, session.term)
         } else {
             let isOpen = isForAdmins && opensAdminRoutes(to: exchange.head)
             credential = isOpen ? .admin(override: nil) : .none
@@ -234,6 +248,14 @@ final class RequestService: Service {
 
     /// A request that was submitted and has its answer now; nil when it was answered otherwise.
     func takePending(_ id: RequestID) -> PendingExchange? { exchanges.removeValue(forKey: id) }
+
+    /// Whether a request under way is an administrator's change, which the audit log has to have.
+    func mustNote(_ id: RequestID) -> Bool {
+        guard let pending = exchanges[id], pending.whenAllowed == nil else { return false }
+        let request = pending.request
+        return request.isChange
+            && (request.route.isForAdmins || server.audit.isFromConsole(request))
+    }
 
     /// Notes why the rules refuse a request.
     func explain(_ id: RequestID, _ text: String) { exchanges[id]?.explanation = text }

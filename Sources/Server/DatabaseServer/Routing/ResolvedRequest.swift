@@ -32,8 +32,17 @@ final class ResolvedRequest {
         try RESTParameters(head, methodName)
     }
 
+    /// Whether it came to the console's own port.
+    let isOnConsolePort: Bool
+    /// Who sends it, when it is a request of the console by one who has signed in there.
+    private(set) lazy var consoleSession = requests.server.console.session(of: self)
+
     /// Whether its sender has proved to be an administrator before its body was read.
     var isAdmitted = false
+    /// What an administrator has done with it, for the audit log.
+    var deed: AuditDeed?
+    /// Whether the audit log has it.
+    var isNoted = false
     /// What the exchange serves beyond one answer.
     var use = Use.single
 
@@ -47,9 +56,10 @@ final class ResolvedRequest {
         case poll(PollSession)
     }
 
-    init(_ head: RequestHead, _ requests: RequestService) {
+    init(_ head: RequestHead, _ requests: RequestService, isOnConsolePort: Bool) {
         self.head = head
         self.requests = requests
+        self.isOnConsolePort = isOnConsolePort
         let match = requests.route(of: head)
         route = match.route
         location = match.location
@@ -67,6 +77,22 @@ final class ResolvedRequest {
             preconditionFailure("a request is resolved when its head has come")
         }
         return request
+    }
+
+    /// Whether it changes something, as far as its row tells.
+    var isChange: Bool {
+        guard let method, method != .get, method != .head else { return false }
+        return switch route.changes {
+        case .byMethod: true
+        case .unlessDryRun: !isDryRun
+        case .never: false
+        }
+    }
+
+    /// Whether it says so, and nothing else beside it.
+    private var isDryRun: Bool {
+        let words = head.query.filter { $0.name == "dryRun" }
+        return !words.isEmpty && words.allSatisfy { $0.value == "true" }
     }
 
     /// What stands in the address where the pattern of its row has a name; empty without one.

@@ -50,6 +50,16 @@ final class Route: Sendable {
         case identity(byteLimit: Int)
     }
 
+    /// Which requests of administrators change something, so that a viewer of the console may not make them.
+    enum Changes: Sendable {
+        /// Those of the methods `PUT`, `POST`, `PATCH` and `DELETE`.
+        case byMethod
+        /// The same, but for those that only try (`dryRun=true`).
+        case unlessDryRun
+        /// None: what it posts is a question.
+        case never
+    }
+
     /// What answers a request.
     enum Action: Sendable {
         /// A function that answers, at once or later.
@@ -60,7 +70,7 @@ final class Route: Sendable {
         case ask(@Sendable @LoopActor (Server, PendingExchange) throws(BadRequest) -> Void)
         /// WebSockets: what decides whether one may open, and what begins its session.
         case socket(
-            admit: @Sendable @LoopActor (Server, RequestHead, DatabaseID) -> Admission,
+            admit: @Sendable @LoopActor (Server, ResolvedRequest, DatabaseID) -> Admission,
             open:
                 @Sendable @LoopActor (Server, WebSocketConnection, RequestHead, DatabaseID) ->
                 Void
@@ -87,6 +97,9 @@ final class Route: Sendable {
     let service: Service
     let body: Body
     let action: Action
+    let changes: Changes
+    /// Whether it gives away what no viewer of the console may have: everything at once.
+    let isSecret: Bool
     /// Whether it answers while the server stops. Others refuse with 503.
     let answersWhileStopping: Bool
     private let pieces: [Piece]
@@ -100,10 +113,14 @@ final class Route: Sendable {
         of service: Service,
         body: Body = .whole,
         location: Location = .none,
+        changes: Changes = .byMethod,
+        isSecret: Bool = false,
         whileStopping: Bool = false,
         _ action: Action
     ) {
         self.pattern = pattern
+        self.changes = changes
+        self.isSecret = isSecret
         ownLocation = location
         self.methods = methods
         self.audience = audience
@@ -116,6 +133,29 @@ final class Route: Sendable {
 
     /// Whether it is for administrators alone.
     var isForAdmins: Bool { audience == .administrators }
+
+    // MARK: - The console
+
+    /// Whether a request of the console is one of who has signed in there (`ConsoleService.session`).
+    var takesConsole: Bool {
+        switch service {
+        case .data, .pages: true
+        case .sockets: isEvents
+        case .health, .administration, .inspection, .accounts, .emulator: isForAdmins
+        }
+    }
+
+    /// Whether it is at the console's own port, too.
+    var isOnConsolePort: Bool {
+        switch service {
+        case .sockets: isEvents
+        case .pages: audience == .everybody
+        case .health, .data, .administration, .inspection, .accounts: true
+        case .emulator: false
+        }
+    }
+
+    private var isEvents: Bool { pattern == "/.events" }
 
     // MARK: - Methods
 

@@ -129,16 +129,39 @@ struct RouteTable: Sendable {
             $0.requests.answer($1, .plain(200, "live\n"))
         },
         health("/.health/ready", whileStopping: true) { $0.requests.answerReadiness($1) },
-        pages("/.samples/{page...}") { $0.answerSamplePage($1) },
-        pages("/.console/{page...}") { $0.answerConsole($1) },
-        admin("/.backup", .only(.get), .answer { $0.admin.askForAll($1, .backUp) }),
+        Route(
+            "/.samples/{page...}",
+            .mainly(.get, .head),
+            for: .development,
+            of: .pages,
+            .answer { $0.requests.answerSamplePage($1) }
+        ),
+        Route(
+            "/.console/session.json",
+            .only(.get, .post, .delete),
+            for: .everybody,
+            of: .pages,
+            body: .short(byteLimit: ConsoleService.bodyByteLimit),
+            changes: .never,
+            .answer { $0.console.answerSession($1) }
+        ),
+        Route(
+            "/.console/{page...}",
+            .mainly(.get, .head),
+            for: .everybody,
+            of: .pages,
+            .answer { $0.console.answerPage($1) }
+        ),
+        admin("/.backup", .only(.get), isSecret: true, .answer { $0.admin.askForAll($1, .backUp) }),
         admin("/.metrics", .only(.get, .head), .ask { $0.requests.submit(.status, $1) }),
     ]
 
     private static let settings = [
-        setting("/.settings/rules.json", .only(.get, .head, .put, .delete)) {
-            $0.askForRules($1)
-        },
+        setting(
+            "/.settings/rules.json",
+            .only(.get, .head, .put, .delete),
+            changes: .unlessDryRun
+        ) { $0.askForRules($1) },
         setting("/.settings/rules_history.json", .only(.get, .head)) { $0.askForHistory($1) },
         setting("/.settings/rules_history/{number}.json", .only(.get, .head)) {
             $0.askForHistory($1)
@@ -155,7 +178,7 @@ struct RouteTable: Sendable {
         setting("/.settings/strictTriggerValidation.json", .only(.get, .head, .put)) {
             $0.askForSetting(.strictTriggerValidation, $1)
         },
-        setting("/.simulate", .only(.post)) { $0.simulate($1) },
+        setting("/.simulate", .only(.post), changes: .never) { $0.simulate($1) },
     ]
 
     private static let inspection = [
@@ -188,6 +211,12 @@ struct RouteTable: Sendable {
             .only(.get, .head, .post),
             of: .inspection,
             .answer { $0.admin.listDatabases($1) }
+        ),
+        admin(
+            "/.inspect/audit.json",
+            .only(.get, .head),
+            of: .inspection,
+            .forAdministrator { $0.audit.answerEntries($1) }
         ),
         admin(
             "/.settings/profile.json",
@@ -242,14 +271,6 @@ struct RouteTable: Sendable {
         )
     }
 
-    private static func pages(
-        _ pattern: String,
-        _ answer: @escaping @Sendable @LoopActor (RequestService, HTTPExchange) -> Void
-    ) -> Route {
-        let action = Route.Action.answer { answer($0.requests, $1) }
-        return Route(pattern, .mainly(.get, .head), for: .development, of: .pages, action)
-    }
-
     private static func session(
         _ pattern: String,
         whileStopping: Bool = false,
@@ -270,17 +291,29 @@ struct RouteTable: Sendable {
         _ methods: Route.Methods,
         of service: Route.Service = .administration,
         body: Route.Body = .whole,
+        changes: Route.Changes = .byMethod,
+        isSecret: Bool = false,
         _ action: Route.Action
     ) -> Route {
-        Route(pattern, methods, for: .administrators, of: service, body: body, action)
+        Route(
+            pattern,
+            methods,
+            for: .administrators,
+            of: service,
+            body: body,
+            changes: changes,
+            isSecret: isSecret,
+            action
+        )
     }
 
     private static func setting(
         _ pattern: String,
         _ methods: Route.Methods,
+        changes: Route.Changes = .byMethod,
         _ ask: @escaping @Sendable @LoopActor (AdminService, PendingExchange) -> Void
     ) -> Route {
-        admin(pattern, methods, body: .afterAdmission, .ask { ask($0.admin, $1) })
+        admin(pattern, methods, body: .afterAdmission, changes: changes, .ask { ask($0.admin, $1) })
     }
 
     private static func inspect(
@@ -360,6 +393,8 @@ struct RouteTable: Sendable {
             of: .accounts,
             body: .identity(byteLimit: method.bodyByteLimit),
             location: location,
+            changes: method.isQuestion ? .never : .byMethod,
+            isSecret: method == .createSessionCookie,
             .answer { $0.identity.receive($1) }
         )
     }

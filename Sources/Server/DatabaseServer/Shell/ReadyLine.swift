@@ -15,6 +15,7 @@ struct ReadyLine {
         port: Int,
         hubPort: Int? = nil,
         accountsPort: Int? = nil,
+        consolePort: Int? = nil,
         networkHosts: [String] = []
     ) {
         let scheme = configuration.tls == nil ? "http" : "https"
@@ -33,6 +34,7 @@ struct ReadyLine {
         var text = "hearth ready \(address) mode=\(mode) data=\(data) durability=\(durability)"
         if let hubPort { text += " hub=http://\(host):\(hubPort)" }
         if let accountsPort { text += " accounts=\(scheme)://\(host):\(accountsPort)" }
+        if let consolePort { text += " console=\(scheme)://\(host):\(consolePort)/.console/" }
         if configuration.servesSamples {
             // Where a phone finds them when the server listens on every address.
             let isEverywhere = configuration.host == "0.0.0.0" || configuration.host == "::"

@@ -37,6 +37,8 @@ private struct ServerStart {
     private let folder: DataFolder?
     private let engine: DatabaseEngine
     private let writer: LogWriter?
+    /// The audit log; nil when nothing is kept on disk.
+    private let audit: AuditFolder?
     /// How the log uses its disk; nil when nothing is kept on one.
     private let logOptions: LogOptions?
     private let workers = Workers()
@@ -68,6 +70,7 @@ private struct ServerStart {
             checkpointer = nil
             engine = DatabaseEngine(policy)
             writer = nil
+            audit = nil
             logOptions = nil
             log.warning("nothing is kept on disk (--memory): all data ends with this process")
         case .folder(let path):
@@ -92,6 +95,13 @@ private struct ServerStart {
             engine = state.engine
             writer = state.writer
             checkpointer = Checkpointer(folder)
+            let audit = try AuditFolder(inDataFolder: path)
+            if let torn = audit.tornFile {
+                log.warning(
+                    "\(torn): the last line is torn, as by a crash; the next one follows it"
+                )
+            }
+            self.audit = audit
         }
         accounts = AccountStore(
             configuration,
@@ -112,7 +122,8 @@ private struct ServerStart {
             log.log(level: isError ? .error : .warning, "\(line)")
         }
         let box = ServerBox()
-        let commits = CommitWriter(writer, ServerStart.reports(to: box, log))
+        let (auditFolder, auditNumber) = (audit?.path, audit?.lastNumber ?? 0)
+        let commits = CommitWriter(writer, audit: audit, ServerStart.reports(to: box, log))
         let server = Server(
             engine: engine,
             configuration: configuration,
@@ -122,6 +133,8 @@ private struct ServerStart {
             workers: workers,
             credentials: credentials,
             accounts: accounts,
+            auditFolder: auditFolder,
+            auditNumber: auditNumber,
             log: log,
             lines: lines,
         )
@@ -139,6 +152,11 @@ private struct ServerStart {
             var transport = listener.configuration
             transport.port = port
             server.accountsListener = try Listener(transport, application: server.accountsPort)
+        }
+        if let port = configuration.consolePort, configuration.servesConsole {
+            var transport = listener.configuration
+            transport.port = port
+            server.consoleListener = try Listener(transport, application: server.consolePort)
         }
         server.whenDrained = { [accounts, checkpointer, workers, folder] in
             accounts.messages.stop()
@@ -173,6 +191,9 @@ private struct ServerStart {
             },
             space: { state in
                 EventLoop.shared.enqueue { box.server?.durability.spaceChanged(state) }
+            },
+            auditFailed: { error in
+                EventLoop.shared.enqueue { box.server?.audit.failed("\(error)") }
             },
             failed: { error in
                 // Memory and disk may disagree from here on: nothing more may leave this process.

@@ -23,7 +23,9 @@ extension Server {
 
     /// One line for all connections that were refused since the last one.
     private func logRefusedConnections() {
-        for listener in [listener, accountsListener, emulator.listener].compactMap(\.self) {
+        for listener in [listener, accountsListener, consoleListener, emulator.listener].compactMap(
+            \.self
+        ) {
             guard let refusals = listener.takeRefusals() else { continue }
             log.warning(
                 "refused connections: their address has too many; a proxy is named by --trusted-proxy",
@@ -95,6 +97,7 @@ extension Server {
             try listener?.reloadTLS()
             try accountsListener?.reloadTLS()
             figures.readCertificate()
+            try consoleListener?.reloadTLS()
             log.notice("TLS certificate and key read again")
         } catch {
             log.error("the TLS certificate in force stays: \(error)")
@@ -116,6 +119,7 @@ extension Server {
         listener?.stopAccepting()
         emulator.listener?.drain(within: .zero) { _ in }
         accountsListener?.stopAccepting()
+        consoleListener?.stopAccepting()
         emulator.removeLocator()
         emulator.exportOnExit { [self] in endSessions() }
     }

@@ -25,6 +25,12 @@ final class Server {
     private(set) lazy var data = DataService(self)
     private(set) lazy var sockets = SocketService(self)
     private(set) lazy var admin = AdminService(self)
+    private(set) lazy var console = ConsoleService(self)
+    private(set) lazy var audit = AuditService(
+        self,
+        folder: auditStart.folder,
+        lastNumber: auditStart.number
+    )
     private(set) lazy var emulator = EmulatorService(self)
     private(set) lazy var inspection = InspectionService(self)
     private(set) lazy var profiler = ProfileService(self)
@@ -33,6 +39,7 @@ final class Server {
     let workers: Workers
     private let credentials: CredentialService
     private let accounts: AccountStore
+    private let auditStart: (folder: String?, number: Int)
     private(set) lazy var identity = IdentityService(self, accounts, credentials)
     let originGuard: OriginGuard
     var files: WatchedFiles
@@ -63,6 +70,9 @@ final class Server {
     /// The accounts' own port, when they have one.
     var accountsListener: Listener?
     private(set) lazy var accountsPort = AccountsApplication(self)
+    /// The console's own port, when it has one.
+    var consoleListener: Listener?
+    private(set) lazy var consolePort = ConsoleApplication(self)
     /// The process's exit code after a clean stop.
     private(set) var exitCode: Int32 = 0
     private var pushIDs: PushIDGenerator
@@ -96,6 +106,8 @@ final class Server {
         workers: Workers,
         credentials: CredentialService,
         accounts: AccountStore,
+        auditFolder: String? = nil,
+        auditNumber: Int = 0,
         log: Logger,
         lines: LogRing = LogRing(),
     ) {
@@ -108,6 +120,7 @@ final class Server {
         readers = ReadingService(workers.reading)
         self.credentials = credentials
         self.accounts = accounts
+        auditStart = (auditFolder, auditNumber)
         self.log = log
         self.lines = lines
         originGuard = configuration.originGuard
@@ -149,6 +162,7 @@ final class Server {
             port: port,
             hubPort: emulator.listener?.port,
             accountsPort: accountsListener?.port,
+            consolePort: consoleListener?.port,
             networkHosts: NetworkHosts.own()
         )
         log.notice("ready", metadata: line.metadata)

@@ -49,12 +49,16 @@ extension Service {
 
     func publicAddress(of head: RequestHead) -> String { server.publicAddress(of: head) }
 
-    func deed(_ what: String, _ head: RequestHead) -> AdministratorLog.Deed {
-        server.admin.deed(what, head, token: nil)
+    func deed(_ what: String, _ exchange: HTTPExchange) -> AdministratorLog.Deed {
+        server.admin.deed(what, exchange, token: nil)
     }
 
-    func log(_ deed: AdministratorLog.Deed, _ details: Logger.Metadata = [:]) {
-        server.admin.log(deed, details)
+    func log(
+        _ deed: AdministratorLog.Deed,
+        _ details: Logger.Metadata = [:],
+        on exchange: HTTPExchange
+    ) {
+        server.admin.log(deed, details, on: exchange)
     }
 
     func answer(_ exchange: HTTPExchange, _ response: HTTPResponse) {

@@ -10,6 +10,8 @@ final class ClientConnection: NumberedConnection {
     let peer: String
     /// When its session began.
     let since = Clock.now()
+    /// Who uses the console over it; nil for others.
+    let consoleAuthor: AuditAuthor?
     /// Kept apart from its accessor: what only this file can reach needs no check of exclusive access.
     private var present: MessageChannel
     /// Joins and cuts the segments of the wire protocol's messages; nil where every message comes and
@@ -23,11 +25,13 @@ final class ClientConnection: NumberedConnection {
         peer: String,
         channel: MessageChannel,
         assembler: FrameAssembler? = nil,
+        consoleAuthor: AuditAuthor? = nil,
     ) {
         self.id = id
         self.peer = peer
         present = channel
         self.assembler = assembler
+        self.consoleAuthor = consoleAuthor
     }
 
     /// What messages to the client are given to.

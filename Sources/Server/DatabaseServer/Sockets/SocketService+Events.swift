@@ -2,6 +2,7 @@ import DatabaseCore
 import EventProtocol
 import JSONTree
 import Transport
+import WireProtocol
 
 /// Sockets that speak the plain event protocol, `/.events`.
 extension SocketService {
@@ -9,22 +10,66 @@ extension SocketService {
     private static let eventSubprotocol = "hearth.events.v1"
 
     /// Decides whether a socket may open. The protocol has no word for a database that is not there, so HTTP says it.
-    func admitEvents(_ head: RequestHead, _ database: DatabaseID) -> Admission {
+    func admitEvents(_ request: ResolvedRequest, _ database: DatabaseID) -> Admission {
+        let head = request.head
         guard engine.serves(database) else {
             server.requests.countUnknownDatabase()
             return .refuse(.unknownDatabase)
+        }
+        do throws(BadRequest) {
+            if try override(of: head) != nil, request.consoleSession == nil {
+                let text = "'auth_variable_override' is for administrators; sign in to the console."
+                return .refuse(.error(401, text))
+            }
+        } catch {
+            return .refuse(.bad(error))
         }
         let names = head.headers("sec-websocket-protocol").flatMap { $0.split(separator: ",") }
         let isNamed = names.contains { $0.filter { $0 != " " } == Self.eventSubprotocol }
         return .accept(subprotocol: isNamed ? Self.eventSubprotocol : nil)
     }
 
+    /// On whose behalf an administrator's session is; nil for its own.
+    private func override(of head: RequestHead) throws(BadRequest) -> AuthOverride? {
+        try head.queryValue(RESTParameters.overrideName).map(RESTParameters.override)
+    }
+
+    /// Whom the upgrade has proved to be an administrator: one who has signed in to the console. On behalf of another
+    /// identity the session reads only.
+    private func administrator(_ socket: WebSocketConnection) -> Handshake.Administrator? {
+        guard let request = socket.userData as? ResolvedRequest,
+            let session = request.consoleSession
+        else { return nil }
+        do throws(BadRequest) {
+            let override = try override(of: request.head)
+            let term = session.term(isReadOnly: override != nil)
+            return Handshake.Administrator(override: override, term: term)
+        } catch {
+            preconditionFailure("an override that cannot be read is refused before the upgrade")
+        }
+    }
+
+    /// Who uses the console over a socket: in development the user of one of this server's pages.
+    private func consoleAuthor(_ socket: WebSocketConnection) -> AuditAuthor? {
+        guard let request = socket.userData as? ResolvedRequest,
+            server.audit.isFromConsole(request)
+        else { return nil }
+        return request.consoleSession.map { AuditAuthor($0) } ?? server.audit.author(token: nil)
+    }
+
     /// A socket is open: its session begins.
     func openEvents(_ socket: WebSocketConnection, _ head: RequestHead, _ database: DatabaseID) {
         socket.expectMessage(within: Self.firstMessageTimeout)
         let peer = clientAddress(of: head)
+        let administrator = administrator(socket)
+        let author = consoleAuthor(socket)
         let connection = add { id in
-            ClientConnection(id: id, peer: peer, channel: .socket(socket))
+            ClientConnection(
+                id: id,
+                peer: peer,
+                channel: .socket(socket),
+                consoleAuthor: author
+            )
         }
         socket.userData = connection
         let handshake = Handshake(
@@ -32,6 +77,7 @@ extension SocketService {
             database: database,
             host: head.host,
             session: SessionID(Randomness.identifier()),
+            administrator: administrator,
         )
         step(.connected(connection.id, handshake))
     }

@@ -66,8 +66,8 @@ final class SocketService: Service {
     /// Sends what was queued for sessions over long polling.
     func flushPolls() { polls.flush() }
 
-    /// The client with this number, and what it speaks; nil when it is gone.
-    func peer(of id: ConnectionID) -> (address: String, door: String)? {
-        connections[id].map { ($0.peer, $0.door) }
+    /// The client with this number, what it speaks, and who uses the console over it; nil when it is gone.
+    func peer(of id: ConnectionID) -> (address: String, door: String, author: AuditAuthor?)? {
+        connections[id].map { ($0.peer, $0.door, $0.consoleAuthor) }
     }
 }

@@ -1,4 +1,5 @@
 import DatabaseCore
+import Files
 import StateRecovery
 import WriteAheadLog
 
@@ -12,12 +13,16 @@ final class CommitWriter: Sendable {
         /// All commits up to these are durable, as far as the durability setting promises.
         let flushed: @Sendable ([(database: DatabaseID, through: CommitNumber)]) -> Void
         let space: @Sendable (SpaceState) -> Void
+        /// Entries of the audit log could not be written; they wait.
+        let auditFailed: @Sendable (FileError) -> Void
         /// The log has failed; nothing more can be made durable.
         let failed: @Sendable (LogError) -> Void
     }
 
     private enum Message: Sendable {
         case commit(CommitRecord)
+        /// A line of the audit log, and what is called when it is on disk or has failed to get there.
+        case audit(Int, [UInt8], @Sendable () -> Void)
         case sync
         case maintain
         /// Everything posted before is in the log up to this position.
@@ -32,7 +37,9 @@ final class CommitWriter: Sendable {
     private let reports: Reports
 
     /// Starts the thread, to which `log` is handed over: the caller must forget it. Without one, nothing is kept.
-    init(_ log: LogWriter?, _ reports: Reports) {
+    ///
+    /// `audit` goes along with `log`.
+    init(_ log: LogWriter?, audit: AuditFolder? = nil, _ reports: Reports) {
         // Messages that are no commits come few at a time.
         let mailbox = Mailbox<Message>(limit: CommitWriter.commitLimit + 1_000)
         self.mailbox = mailbox
@@ -41,16 +48,17 @@ final class CommitWriter: Sendable {
             thread = nil
             return
         }
-        let handover = Handover(log: log)
+        let handover = Handover(log: log, audit: audit)
         thread = WorkThread {
-            CommitWriter.run(handover.log, mailbox, reports)
+            CommitWriter.run(handover.log, handover.audit, mailbox, reports)
         }
     }
 
     /// Carries the log to the thread that owns it from then on.
     private struct Handover: @unchecked Sendable {
-        // The caller gives the log up, and only the new thread reads it: one owner at a time.
+        // The caller gives both up, and only the new thread reads them: one owner at a time.
         let log: LogWriter
+        let audit: AuditFolder?
     }
 
     /// Commits that wait to be written.
@@ -65,6 +73,12 @@ final class CommitWriter: Sendable {
         // The engine refuses writes long before, at half the limit.
         let isTaken = mailbox.post(.commit(commit), wakes: false)
         precondition(isTaken, "the log thread takes every commit that the engine made")
+    }
+
+    /// Hands a line of the audit log over. It is written before the commits of its batch are durable, and before `then` is
+    /// called, on the log thread. Returns whether there was room for it.
+    func audit(_ number: Int, _ line: [UInt8], then: @escaping @Sendable () -> Void) -> Bool {
+        mailbox.post(.audit(number, line, then), wakes: false)
     }
 
     /// Lets the log thread begin with what was appended: once a tick, so that all commits of the
@@ -99,11 +113,17 @@ final class CommitWriter: Sendable {
 
     // MARK: - On the log thread
 
-    private static func run(_ log: LogWriter, _ mailbox: Mailbox<Message>, _ reports: Reports) {
+    private static func run(
+        _ log: LogWriter,
+        _ audit: AuditFolder?,
+        _ mailbox: Mailbox<Message>,
+        _ reports: Reports
+    ) {
         var messages: [Message] = []
         var reportedSpace: SpaceState?
         do throws(LogError) {
             while mailbox.takeAll(&messages) {
+                write(messages, to: audit, reports)
                 let isMaintenanceDue = try handle(messages, log, reports)
                 // A batch that waits already says what is durable before it.
                 if mailbox.count == 0 { try log.seal() }
@@ -120,6 +140,22 @@ final class CommitWriter: Sendable {
         }
     }
 
+    /// Writes what there is for the audit log, with what could not be written before.
+    private static func write(_ messages: [Message], to audit: AuditFolder?, _ reports: Reports) {
+        var lines: [(number: Int, line: [UInt8])] = []
+        var isDue = false
+        for message in messages {
+            switch message {
+            case .audit(let number, let line, _): lines.append((number, line))
+            case .maintain: isDue = true
+            case .commit, .sync, .barrier: break
+            }
+        }
+        guard let audit, isDue || !lines.isEmpty else { return }
+        do throws(FileError) { try audit.append(lines) } catch { reports.auditFailed(error) }
+        for case .audit(_, _, let then) in messages { then() }
+    }
+
     /// Returns whether it is time to look at the room on the disk.
     private static func handle(
         _ messages: [Message],
@@ -131,6 +167,7 @@ final class CommitWriter: Sendable {
         for message in messages {
             switch message {
             case .commit(let commit): try batch.append(commit)
+            case .audit: break
             case .sync:
                 try flush(&batch, log, reports)
                 try log.sync()

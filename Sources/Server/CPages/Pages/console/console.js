@@ -7,6 +7,7 @@ import { pages } from "./pages.js";
 import { openPalette } from "./palette.js";
 import { opened } from "./parts.js";
 import { credentials, getJSON } from "./server.js";
+import { enter } from "./signin.js";
 
 const base = "/.console/";
 /** Pages with a place of their own in the bar of a narrow screen. */
@@ -225,4 +226,5 @@ function prepareTheme() {
   });
 }
 
+await enter();
 new Shell();

@@ -1,5 +1,6 @@
 // The pages of the console, in the order of the list at the side. Another page is a file and a line here.
 
+import { AuditPage } from "./audit.js";
 import { BackupsPage } from "./backups.js";
 import { ConnectionsPage } from "./connections.js";
 import { DataPage } from "./data.js";
@@ -30,4 +31,5 @@ export const pages = [
   { name: "settings", label: "Settings", key: "s", isRunning: true, make: () => new SettingsPage(), icon: "M4 7h8M18 7h2M15 4.500v5M4 17h2M12 17h8M9 14.500v5" },
   { name: "log", label: "Log", key: "l", isRunning: true, make: (shell) => new LogPage(shell), icon: "M5 6h14M5 10h10M5 14h14M5 18h7" },
   { name: "metrics", label: "Metrics", key: "m", isRunning: true, make: () => new MetricsPage(), icon: "M4 20V4M4 20h16M7 15l4-5 3 3 5-7" },
+  { name: "audit", label: "Audit", key: "a", isRunning: true, make: (shell) => new AuditPage(shell), icon: "M6 3h9l4 4v14H6zM9 11h7M9 15h7M9 7h3" },
 ];

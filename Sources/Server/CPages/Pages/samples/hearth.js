@@ -48,6 +48,7 @@ export class Hearth {
   #waiting = new Map();
   #queued = [];
   #observers = new Map();
+  #isPreparing = false;
   #pause = 500;
   #timer = 0;
   #pinger = 0;
@@ -66,6 +67,8 @@ export class Hearth {
   /**
    * `credentials.token(isFresh)` gives an ID token, fetched anew where `isFresh`; throws when there is none left.
    * `credentials.expiresAt` is when it runs out, in milliseconds of this device's clock.
+   * `credentials.prepare()`, where there is one, is awaited before each connection is opened; it gives what is added to
+   * the query of its address.
    */
   constructor(database, credentials) {
     this.#database = database;
@@ -251,7 +254,7 @@ export class Hearth {
   // The connection
 
   #retryNow = () => {
-    if (this.#socket || this.#isClosed) return;
+    if (this.#socket || this.#isPreparing || this.#isClosed) return;
     clearTimeout(this.#timer);
     this.#connect();
   };
@@ -264,11 +267,27 @@ export class Hearth {
     socket.close();
   };
 
-  #connect() {
+  async #connect() {
     this.whenStateChanges("connecting");
+    let more = "";
+    if (this.#credentials.prepare) {
+      this.#isPreparing = true;
+      try {
+        more = await this.#credentials.prepare();
+      } catch {
+        return this.#lost();
+      } finally {
+        this.#isPreparing = false;
+      }
+      if (this.#isClosed) return;
+    }
+    this.#open(more);
+  }
+
+  #open(more) {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(
-      `${scheme}//${location.host}/.events?ns=${this.#database}`,
+      `${scheme}//${location.host}/.events?ns=${this.#database}${more}`,
       "hearth.events.v1",
     );
     this.#socket = socket;

@@ -1,20 +1,17 @@
 import JSONTree
 import Transport
 
-/// The console: `/.console/...`, in development.
+/// The pages of the console: `/.console/...`.
 ///
 /// Every address of it is answered with one page, which shows what the address says. The page names its files with the
 /// digest of all of them, `/.console/-/DIGEST/console.js`, so they are kept for a year and are never those of another
 /// binary.
-extension RequestService {
-    func answerConsole(_ exchange: HTTPExchange) {
+extension ConsoleService {
+    func answerPage(_ exchange: HTTPExchange) {
         let request = ResolvedRequest.of(exchange)
-        guard configuration.mode == .development else {
-            let text = "The console is there in development; start the server with --dev.\n"
-            return answer(exchange, .plain(404, text))
-        }
+        guard isServed(to: request) else { return answer(exchange, absence(for: request)) }
         let name = request.name.split(separator: "/", maxSplits: 2)
-        guard name.first == "-" else { return answer(exchange, Self.consolePage) }
+        guard name.first == "-" else { return answer(exchange, Self.page) }
         guard name.count == 3, name[1] == PageSet.console.shortDigest,
             let file = PageSet.console.files[String(name[2])]
         else { return answer(exchange, .plain(404, "There is no such file of the console.\n")) }
@@ -22,7 +19,7 @@ extension RequestService {
     }
 
     /// The page with the addresses of its files.
-    private static let consolePage: HTTPResponse = {
+    private static let page: HTTPResponse = {
         guard let page = PageSet.console.files[""] else {
             preconditionFailure("the console has a page")
         }
@@ -32,9 +29,12 @@ extension RequestService {
         return .page(Array(text.utf8), page.contentType, cache: "no-cache")
     }()
 
-    /// Whether `/` leads who asks to the console. Browsers say that they take pages, and tools do not.
-    func leadsToConsole(_ exchange: HTTPExchange) -> Bool {
-        configuration.mode == .development
+    /// Whether `/` leads who asks to the console: in development, and at its own port. Browsers say that they take pages,
+    /// and tools do not.
+    func takesVisitor(_ exchange: HTTPExchange) -> Bool {
+        let request = ResolvedRequest.of(exchange)
+        return isServed(to: request)
+            && (configuration.mode == .development || request.isOnConsolePort)
             && AcceptedTypes(exchange.head.headers("accept")).contains("text/html")
     }
 }
