@@ -52,7 +52,7 @@ export class DataPage {
         el("button", { type: "button", "aria-label": "One level up", onclick: () => this.#go(parentOf(this.#path)) }, "↑"),
         this.field,
         this.count,
-        el("button", { type: "button", onclick: () => this.#add({ path: this.#path }) }, "Add"),
+        el("button", { type: "button", "data-changes": true, onclick: () => this.#add({ path: this.#path }) }, "Add"),
         el("button", { type: "button", onclick: () => this.#toggleFilter() }, "Filter"),
         this.#asTable,
         menuButton("More", () => this.#menu()),
@@ -215,7 +215,7 @@ export class DataPage {
       el("p", {}, "Add something here, or from elsewhere:"),
       lines([["curl", `curl -X PUT -d '"world"' '${url.replaceAll("'", "%27")}'`], ["JavaScript", `set(${javascript}, "world")`], ["Swift", `${swift}.setValue("world")`]]),
       el("p", {}, "It appears in this page as it is written."),
-      el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#add({ path: this.#path }) }, "Add")),
+      el("p", {}, el("button", { type: "button", class: "primary", "data-changes": true, onclick: () => this.#add({ path: this.#path }) }, "Add")),
     );
   }
 
@@ -256,7 +256,7 @@ export class DataPage {
 
   #actions(item) {
     const button = (sign, label, work) =>
-      el("button", { type: "button", tabindex: "-1", class: "small", "aria-label": `${label} ${item.key || "/"}`, title: label, onclick: work }, sign);
+      el("button", { type: "button", tabindex: "-1", class: "small", "data-changes": label !== "Show alone", "aria-label": `${label} ${item.key || "/"}`, title: label, onclick: work }, sign);
     return [
       item.node.kind === "map" ? null : button("✎", "Edit", () => this.#view.edit(item)),
       button("+", "Add below", () => this.#add(item)),
