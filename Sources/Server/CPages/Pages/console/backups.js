@@ -19,7 +19,7 @@ export class BackupsPage {
       el("h1", {}, "Backups"),
       el("p", { class: "hint" }, "The server keeps no backups itself: one is made by a download here, or by hearth backup. It holds all databases, their rules, settings and accounts as of one moment; the server goes on meanwhile."),
       el("h2", {}, "Make one now"),
-      el("div", { class: "bar" }, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Download a backup"), this.#made),
+      el("div", { class: "bar" }, el("button", { type: "button", class: "primary", "data-changes": true, onclick: () => this.#make() }, "Download a backup"), this.#made),
       el("h2", {}, "Verify one"),
       el("form", { class: "bar", onsubmit: (event) => this.#verify(event) }, el("label", { for: "backup-file", class: "unseen" }, "The backup to verify"), this.#file, el("button", { type: "submit" }, "Verify")),
       el("p", { class: "hint" }, "The file is sent to the server, which reads it to its last node, as a restore would, and keeps nothing of it. One of more than --max-body is for hearth backup --verify."),

@@ -97,7 +97,7 @@ export class ConnectionsPage {
       el("td", {}, database ?? "–"),
       el("td", {}, this.#listens(listens, listenCount, database)),
       el("td", { class: "number" }, bytes(queuedBytes)),
-      el("td", { class: "actions" }, el("button", { type: "button", class: "small", "data-focus": id, "aria-label": `End connection ${id} of ${name}`, onclick: () => this.#end(id, name) }, "End")),
+      el("td", { class: "actions" }, el("button", { type: "button", class: "small", "data-changes": true, "data-focus": id, "aria-label": `End connection ${id} of ${name}`, onclick: () => this.#end(id, name) }, "End")),
     );
   }
 

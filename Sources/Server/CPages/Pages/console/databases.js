@@ -19,7 +19,7 @@ export class DatabasesPage {
     this.element = el(
       "section",
       { class: "page", "aria-label": "Databases" },
-      el("div", { class: "bar" }, el("h1", {}, "Databases"), el("span", { class: "grow" }), el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add database")),
+      el("div", { class: "bar" }, el("h1", {}, "Databases"), el("span", { class: "grow" }), el("button", { type: "button", class: "primary", "data-changes": true, onclick: () => this.#make() }, "Add database")),
       this.#problem,
       el("div", { class: "wide" }, el("table", { class: "list" }, el("thead", {}, el("tr", {}, heads.map((head, index) => el("th", { scope: "col", class: index > 0 && index < 5 ? "number" : null }, head)))), this.#rows)),
       this.#hint,

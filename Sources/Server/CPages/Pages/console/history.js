@@ -25,7 +25,7 @@ export class RulesHistory {
     const { now } = this.#shell.hearth;
     fill(this.#list, versions.length === 0 ? [el("li", { class: "quiet" }, "No rules were published yet.")] : versions.map(({ number, time, author, detached }, index) => {
       const isInForce = isOwn && index === 0;
-      const act = (words, work) => el("button", { type: "button", class: "small", "aria-label": `${words} version ${number}`, onclick: work }, words);
+      const act = (words, work) => el("button", { type: "button", class: "small", "data-changes": words === "Go back", "aria-label": `${words} version ${number}`, onclick: work }, words);
       return el(
         "li",
         {},

@@ -9,7 +9,7 @@ const accounts = "/.accounts/service-accounts.json";
 const signing = "/.accounts/keys.json";
 
 const table = (heads, rows) => el("div", { class: "wide" }, el("table", { class: "list" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), rows));
-const button = (words, label, work) => el("button", { type: "button", class: "small", "aria-label": label, onclick: work }, words);
+const button = (words, label, work) => el("button", { type: "button", class: "small", "data-changes": true, "aria-label": label, onclick: work }, words);
 
 export class KeysPage {
   #accounts = el("tbody");
@@ -21,10 +21,10 @@ export class KeysPage {
       "section",
       { class: "page", "aria-label": "Keys" },
       this.#problem,
-      el("div", { class: "bar" }, el("h1", {}, "Service accounts"), el("span", { class: "grow" }), el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add service account")),
+      el("div", { class: "bar" }, el("h1", {}, "Service accounts"), el("span", { class: "grow" }), el("button", { type: "button", class: "primary", "data-changes": true, onclick: () => this.#make() }, "Add service account")),
       el("p", { class: "hint" }, "A program with a key file may do everything here. The file is made once; the server keeps no copy."),
       table(["Name", "Made", "Keys", ""], this.#accounts),
-      el("div", { class: "bar" }, el("h1", {}, "Signing keys"), el("span", { class: "grow" }), el("button", { type: "button", onclick: () => this.#rotate() }, "Begin the next key")),
+      el("div", { class: "bar" }, el("h1", {}, "Signing keys"), el("span", { class: "grow" }), el("button", { type: "button", "data-changes": true, onclick: () => this.#rotate() }, "Begin the next key")),
       el("p", { class: "hint" }, "They sign the tokens of users. The server replaces them by itself; tokens of an earlier key count until they expire."),
       table(["Key", "State", "Made", "Signs from", "Checked until"], this.#signing),
     );

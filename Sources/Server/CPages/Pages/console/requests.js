@@ -46,7 +46,7 @@ export class RequestsPage {
           this.field, this.uid, this.#operation, this.#connection,
           el("label", { class: "check", for: "refused-only" }, this.#refusedOnly, "refused only"),
           this.#pauseButton,
-          el("button", { type: "button", onclick: () => this.#forget() }, "Clear"),
+          el("button", { type: "button", "data-changes": true, onclick: () => this.#forget() }, "Clear"),
         ),
         this.#empty,
         this.#list,

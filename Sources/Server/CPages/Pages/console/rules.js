@@ -31,7 +31,7 @@ export class RulesPage {
   #explained = null;
   #editor;
   #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
-  #publish = el("button", { type: "button", class: "primary", disabled: true }, "Publish");
+  #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
   #inForce = el("p", { class: "quiet" });
   #notUsed = el("p", { class: "strip", hidden: true });
   #pointed = el("p", { class: "pointed quiet", role: "status" });
@@ -135,7 +135,7 @@ export class RulesPage {
     const isOwn = versions.length > 0 && !versions[0].detached;
     this.#inForce.textContent = `In force: ${inForce}.`;
     this.#notUsed.hidden = !notUsed;
-    fill(this.#notUsed, notUsed ? [`${notUsed}. `, el("button", { type: "button", class: "small", onclick: () => this.#detach() }, "Detach")] : []);
+    fill(this.#notUsed, notUsed ? [`${notUsed}. `, el("button", { type: "button", class: "small", "data-changes": true, onclick: () => this.#detach() }, "Detach")] : []);
     this.#history.draw(versions, isOwn);
   }
 
@@ -157,7 +157,7 @@ export class RulesPage {
     try {
       const report = await getJSON("/.inspect/coverage.json", this.#query);
       const { main, aside } = coverage(report, database);
-      const begin = (words, work) => el("button", { type: "button", onclick: () => this.#count(work) }, words);
+      const begin = (words, work) => el("button", { type: "button", "data-changes": true, onclick: () => this.#count(work) }, words);
       fill(this.#covered, [main]);
       fill(this.#counts, [aside, el(
         "div",

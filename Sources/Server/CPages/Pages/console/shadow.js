@@ -90,7 +90,7 @@ export class Shadow {
 
   #draw(report) {
     const act = (words, work, kind = null) => el("button", {
-      type: "button", class: kind,
+      type: "button", class: kind, "data-changes": true,
       onclick: () => work().catch((refusal) => notice(`Not done: ${refusal.message}`, true)),
     }, words);
     if (!report) {

@@ -39,7 +39,7 @@ export class UsersPage {
       el(
         "div",
         { class: "main-part" },
-        el("div", { class: "bar" }, this.field, this.#count, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user"), more),
+        el("div", { class: "bar" }, this.field, this.#count, el("button", { type: "button", class: "primary", "data-changes": true, onclick: () => this.#make() }, "Add user"), more),
         this.#empty,
         this.#table,
         this.#pager,
@@ -100,7 +100,7 @@ export class UsersPage {
         ["curl", `curl -d '{"email":"ann@example.com","password":"secret"}' '${location.origin}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any'`],
         ["JavaScript", `connectAuthEmulator(getAuth(), ${JSON.stringify(location.origin)}); createUserWithEmailAndPassword(getAuth(), "ann@example.com", "secret")`],
         ["Swift", 'try await Auth.auth().createUser(withEmail: "ann@example.com", password: "secret")'],
-      ]), el("p", {}, "Or from here:"), el("p", {}, el("button", { type: "button", class: "primary", onclick: () => this.#make() }, "Add user"))]);
+      ]), el("p", {}, "Or from here:"), el("p", {}, el("button", { type: "button", class: "primary", "data-changes": true, onclick: () => this.#make() }, "Add user"))]);
   }
 
   #drawRows() {
@@ -158,7 +158,7 @@ export class UsersPage {
     const { localId: uid, email, emailVerified, phoneNumber, displayName, disabled, createdAt, lastLoginAt, validSince, providerUserInfo = [] } = user;
     const name = nameOf(user);
     const fact = (label, ...value) => [el("dt", {}, label), el("dd", {}, ...value)];
-    const act = (words, work) => el("button", { type: "button", onclick: work }, words);
+    const act = (words, work) => el("button", { type: "button", "data-changes": true, onclick: work }, words);
     const sessions = el("div", {}, el("p", { class: "quiet" }, "Looking …"));
     fill(this.#detail, [
       this.#head(shown(name)),
@@ -202,7 +202,7 @@ export class UsersPage {
     const problem = el("p", { class: "problem", id: "claims-problem" });
     const saved = claimsOf(user) ? JSON.stringify(JSON.parse(claimsOf(user)), null, 2) : "{}";
     field.value = saved;
-    const button = el("button", { type: "submit", disabled: true }, "Save the claims");
+    const button = el("button", { type: "submit", "data-changes": true, disabled: true }, "Save the claims");
     field.addEventListener("input", () => {
       problem.textContent = claimsFault(field.value) ?? "";
       button.disabled = problem.textContent !== "" || field.value === saved;
