@@ -28,7 +28,8 @@ package struct Hearth: ParsableCommand {
                 name: "Data",
                 subcommands: [
                     GetCommand.self, SetCommand.self, PushCommand.self, UpdateCommand.self,
-                    RemoveCommand.self, WatchCommand.self, ImportCommand.self, ExportCommand.self,
+                    RemoveCommand.self, WatchCommand.self, SearchCommand.self, ImportCommand.self,
+                    ExportCommand.self,
                 ]
             ),
             CommandGroup(

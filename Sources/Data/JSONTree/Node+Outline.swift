@@ -8,8 +8,14 @@ extension Node {
     /// Below `first`, a map is only counted, and a text above 120 bytes is cut. Priorities stay. O(1).
     package var outline: Node { outline(textByteCount: 4096, childLimit: 6) }
 
-    private func outline(textByteCount: Int, childLimit: Int) -> Node {
-        guard isMap else { return beginning(textByteCount) }
+    /// The same in less room, for one line of a list: of a map the count alone, of a text above 120 bytes what stands
+    /// around `offset`, with where that begins (`"at"`).
+    package func glance(around offset: Int = 0) -> Node {
+        outline(textByteCount: 120, childLimit: 0, textOffset: max(0, offset - 40))
+    }
+
+    private func outline(textByteCount: Int, childLimit: Int, textOffset: Int = 0) -> Node {
+        guard isMap else { return excerpt(textByteCount, from: textOffset) }
         var result = Node.absent
         result.set(Node(integer: Int64(childCount)), at: Path([OutlineKey.count]))
         var left = childLimit
@@ -24,16 +30,19 @@ extension Node {
         return result.settingPriority(priority)
     }
 
-    /// A text of more bytes by its beginning; any other leaf as it is.
-    private func beginning(_ byteCount: Int) -> Node {
+    /// A text of more bytes by so many of them from `offset` on; any other leaf as it is.
+    private func excerpt(_ byteCount: Int, from offset: Int) -> Node {
         let cut: Node? = withText { text in
             if text.count <= byteCount { return self }
-            var end = byteCount
-            // At the start of a scalar.
-            while text[end] & 0xC0 == 0x80 { end -= 1 }
+            // Both at the start of a scalar.
+            var start = min(offset, text.count - byteCount)
+            while text[start] & 0xC0 == 0x80 { start -= 1 }
+            var end = start + byteCount
+            while end < text.count, text[end] & 0xC0 == 0x80 { end -= 1 }
             var result = Node.absent
-            result.set(Node(text: text.slice(0..<end)), at: Path([OutlineKey.text]))
+            result.set(Node(text: text.slice(start..<end)), at: Path([OutlineKey.text]))
             result.set(Node(integer: Int64(text.count)), at: Path([OutlineKey.bytes]))
+            if start > 0 { result.set(Node(integer: Int64(start)), at: Path([OutlineKey.at])) }
             return result.settingPriority(priority)
         }
         return cut ?? self
@@ -45,4 +54,5 @@ private enum OutlineKey {
     static let first = Key(unchecked: Array("first".utf8))
     static let text = Key(unchecked: Array("text".utf8))
     static let bytes = Key(unchecked: Array("bytes".utf8))
+    static let at = Key(unchecked: Array("at".utf8))
 }

@@ -10,6 +10,12 @@ enum InspectionLimits {
     /// Rules of one trace that are shown, beside the last.
     static let ruleCount = 50
 
+    /// Bytes of the text of a search, 1,000.
+    static let searchTextByteCount = 1_000
+
+    /// Searches at a time, of all databases; each keeps an old state of the tree.
+    static let searchCount = 4
+
     /// Says that requests are missing.
     static func words(leftOut count: Int) -> String {
         "\(count) older \(count == 1 ? "request is" : "requests are") left out, for lack of room:"

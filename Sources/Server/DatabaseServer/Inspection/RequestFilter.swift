@@ -55,7 +55,7 @@ extension RequestFilter {
         return record.targets.contains { path.isPrefix(of: $0.path) }
     }
 
-    private static func path(_ value: String) throws(BadRequest) -> Path {
+    static func path(_ value: String) throws(BadRequest) -> Path {
         do throws(PathError) { return try Path(value) } catch {
             let limit = Limits.depth
             throw BadRequest(

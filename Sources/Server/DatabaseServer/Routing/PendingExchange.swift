@@ -40,6 +40,10 @@ final class PendingExchange {
         /// What is to be said of this text of rules.
         case rulesFindings([UInt8])
         case inspection(InspectionRequest)
+        /// A search below the node that is read.
+        case search(SearchRequest)
+        /// How large the node is that is read.
+        case size
     }
 
     init(

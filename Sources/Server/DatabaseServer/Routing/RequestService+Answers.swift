@@ -34,6 +34,7 @@ extension RequestService {
         switch response {
         case .streaming(let id): server.data.beginStream(id, pending)
         case .value(let node, let tag):
+            if server.search.answers(pending, from: node) { return }
             if let tag, pending.conditions.known.contains(tag) {
                 let headers = [(name: "Cache-Control", value: "no-cache")]
                 return finish(pending, HTTPResponse(status: 304, headers: headers), tag)

@@ -207,6 +207,18 @@ struct RouteTable: Sendable {
             $0.admin.checkBackup($1)
         },
         admin(
+            "/.inspect/search",
+            .only(.get),
+            of: .inspection,
+            .ask { server, pending throws(BadRequest) in try server.search.ask(pending) }
+        ),
+        admin(
+            "/.inspect/size.json",
+            .only(.get, .head),
+            of: .inspection,
+            .ask { server, pending throws(BadRequest) in try server.search.askSize(pending) }
+        ),
+        admin(
             "/.inspect/databases.json",
             .only(.get, .head, .post),
             of: .inspection,

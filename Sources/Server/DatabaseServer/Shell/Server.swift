@@ -33,6 +33,7 @@ final class Server {
     )
     private(set) lazy var emulator = EmulatorService(self)
     private(set) lazy var inspection = InspectionService(self)
+    private(set) lazy var search = SearchService(self)
     private(set) lazy var profiler = ProfileService(self)
     private(set) lazy var figures = FigureService(self)
     private(set) lazy var durability = DurabilityService(self, checkpointer, logOptions)

@@ -34,6 +34,11 @@ final class WorkerBody {
         text = Text(next)
     }
 
+    deinit {
+        // What is left of a snapshot may take long to give back.
+        worker.post(.read { [text] in withExtendedLifetime(text) {} })
+    }
+
     /// The next bytes for the socket.
     func next() -> StreamStep<[UInt8]> {
         if waiting.isEmpty {
