@@ -5,6 +5,7 @@ For each kind of `abuser.py` a server of its own, and on it in turn a probe alon
 
 import contextlib
 import json
+import os
 import random
 import socket
 import ssl
@@ -18,7 +19,7 @@ from pathlib import Path
 ABUSER = Path(__file__).with_name("abuser.py")
 RATE = 500
 GOAL, TICK_GOAL = 1.2, 50
-# What memory may keep after an abuser has left: free room of the allocator, caches that have their own limits.
+# What memory may keep after an abuser has left, and what it wrote is removed: free room of the allocator, caches that have their own limits.
 MEMORY_GOAL = 16
 
 KINDS = {
@@ -47,6 +48,9 @@ RULES = json.dumps({
 })
 # For kinds that read it: some 4 MB of text, of which gzip makes the half.
 LARGE = {f"k{number:05}": random.Random(number).randbytes(90).hex() for number in range(20_000)}
+
+# Where abusers write.
+WRITTEN = ("/huge", "/update", "/zeros")
 
 # As those of scripts/bench: figure, text, form, subject, held against, goal for the ratio, whether larger is better.
 ROWS = [
@@ -175,8 +179,9 @@ def identity(folder):
     return files, context
 
 
-def measure(bench, make_server, left, seconds, rounds, kinds=tuple(KINDS)):
-    """`make_server` takes a folder, rules and further flags; `left` says how much time the whole run has."""
+def measure(bench, make_server, left, seconds, rounds, kinds=tuple(KINDS), ahead=False):
+    """`make_server` takes a folder, rules and further flags; `left` says how much time the whole run has; `ahead` lets the
+    server's loop go before all else on the machine, so that ticks are its own on a busy one, too."""
     for kind in kinds:
         print(f"bench: {KINDS[kind]}", file=sys.stderr)
         flags, context = [], None
@@ -184,16 +189,23 @@ def measure(bench, make_server, left, seconds, rounds, kinds=tuple(KINDS)):
             (certificate, key), context = identity(bench.folder / "identity")
             flags = ["--tls-cert", str(certificate), "--tls-key", str(key)]
         with make_server(bench.folder / "isolation", RULES, flags) as server:
+            if ahead:
+                # The first thread, which is the loop; the others stay where they are.
+                os.sched_setscheduler(server.process.pid, os.SCHED_RR, os.sched_param(5))
             if not context:
                 fill(server)
             measure_kind(bench, kind, server, context, left, seconds, rounds)
 
 
+def ask(server, method, path, body=None, context=None):
+    scheme = "https" if context else "http"
+    address = f"{scheme}://127.0.0.1:{server.port}{path}.json?ns=bench&print=silent"
+    call = urllib.request.Request(address, body, method=method)
+    urllib.request.urlopen(call, timeout=60, context=context).close()
+
+
 def fill(server):
-    call = urllib.request.Request(
-        f"http://127.0.0.1:{server.port}/large.json?ns=bench&print=silent", json.dumps(LARGE).encode(), method="PUT"
-    )
-    urllib.request.urlopen(call, timeout=60).close()
+    ask(server, "PUT", "/large", json.dumps(LARGE).encode())
 
 
 def measure_kind(bench, kind, server, context, left, seconds, rounds):
@@ -215,6 +227,8 @@ def measure_kind(bench, kind, server, context, left, seconds, rounds):
             bench.note(f"isolation {kind} {share}", "beside", beside[f"{share}_us"])
         while figures.metric("hearth_transport_open_connections") > connections and left():
             time.sleep(0.05)
+    for path in WRITTEN:
+        ask(server, "DELETE", path, context=context)
     # Memory is given back a little later, on another thread.
     end = time.monotonic() + 10
     while server.resident > before + MEMORY_GOAL * 1e6 and time.monotonic() < end:
