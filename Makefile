@@ -139,8 +139,8 @@ soak: setup-test ## Simulate crashes and clients, damage logs and disks, compare
 soak-kill: setup-test build ## Kill the release binary again and again, on full disks too, against ledgers of its clients (an hour): make soak-kill ROUNDS=1000
 	HEARTH_SEED=$(or $(SEED),1) HEARTH_BINARY=.build/release/hearth HEARTH_KILLS=$(ROUNDS) .venv/bin/python -m pytest --quiet --capture=no Tests/Clients/test_kills.py
 
-sanitize: setup-test ## Watch memory and threads in unit tests and with real clients (an hour): make sanitize, or ONLY=thread
-	SEED=$(or $(SEED),1) scripts/sanitize $(ONLY)
+sanitize: setup-test ## Watch memory and threads in unit tests and with real clients (an hour): make sanitize ONLY=thread, CONTINUE=1 for what has not passed
+	SEED=$(or $(SEED),1) scripts/sanitize $(if $(CONTINUE),--continue) $(ONLY)
 
 faults-at-every-call: setup-test ## Let each call on a file fail once, with what make test built, and check the table of DISK_FAULTS.md (half an hour)
 	HEARTH_EVERY_CALL=1000 HEARTH_BINARY=$(GATE)/hearth $(CLIENTS) --capture=no Tests/Clients/test_faults_at_every_call.py
