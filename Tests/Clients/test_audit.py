@@ -10,6 +10,7 @@ import pytest
 
 from command_line import hearth, start
 from console_door import Visitor, viewer_of
+from event_client import Events
 from hearth_server import ROOT, Hearth
 from production_server import Production
 
@@ -18,18 +19,31 @@ PROJECT = "/v1/projects/demo"
 FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n{"a":1}\r\n--x--\r\n'
 
 
+# What is posted there is a question.
+DEVELOPMENT_ONLY = ("POST", "/.inspect/databases.json")
+QUESTIONS = {"/.simulate", "/.settings/rules_check.json", "/.inspect/backup_check.json"}
+
+
 def changing_rows():
     """The rows of the table of routes by which administrators change something, as REST.md has them."""
     page = (ROOT / "docs" / "reference" / "REST.md").read_text()
     for pattern, methods, who in re.findall(r"^\| `(/[^`]*)` \| ([^|]*) \| ([^|]*) \|$", page, re.M):
-        if who == "administrators" and pattern != "/.simulate":
+        if who == "administrators" and pattern not in QUESTIONS:
             for method in re.findall(r"`(\w+)`", methods):
-                if method not in ("GET", "HEAD"):
+                if method not in ("GET", "HEAD") and (method, pattern) != DEVELOPMENT_ONLY:
                     yield method, pattern
 
 
-# What to send for each: the address and the body. A new row needs one here, and fails without.
+def open_connection(served):
+    """The address of a connection that is open now."""
+    served.client = Events(served.port, ns="default")
+    [connection] = served.get("/.inspect/connections.json", headers=served.head).json["connections"]
+    return f"/.inspect/connections/{connection['id']}.json"
+
+
+# What to send for each: the address, or what makes it, and the body. A new row needs one here, and fails without.
 RECIPES = {
+    ("DELETE", "/.inspect/connections/{id}.json"): (open_connection, None),
     ("POST", "/{path}/.upload"): ("/up/.upload", FORM),
     ("PUT", "/.settings/rules.json"): ("/.settings/rules.json", RULES),
     ("DELETE", "/.settings/rules.json"): ("/.settings/rules.json", None),
@@ -84,6 +98,7 @@ def test_each_row_that_changes_something_leaves_one_line(served):
     for method, pattern in sorted(rows, key=lambda row: list(RECIPES).index(row) if row in RECIPES else 0):
         assert (method, pattern) in RECIPES, f"{method} {pattern} has no recipe here"
         path, body = RECIPES[method, pattern]
+        path = path(served) if callable(path) else path
         before = len(entries(served, served.head))
         if isinstance(body, bytes):
             head = {**served.head, "Content-Type": "multipart/form-data; boundary=x"}
@@ -114,6 +129,15 @@ def test_so_does_each_change_of_accounts(served, method, path, body, what):
     assert len(older) == before
     assert what is None or newest["what"] == what
     assert "example.com" not in json.dumps(newest), "no addresses of people"
+
+
+def test_a_database_that_is_made_in_development_is_in_it(tmp_path):
+    with Hearth(data=tmp_path / "data") as server:
+        assert server.request("POST", "/.inspect/databases.json", {"name": "shop"}).status == 200
+        [entry] = entries(server, {})
+        assert (entry["what"], entry["database"], entry["with"]) == ("a database is made", "shop", "development")
+        assert server.request("POST", "/.inspect/databases.json", {"name": "shop"}).status == 409
+        assert len(entries(server, {})) == 1
 
 
 def test_questions_refusals_and_plain_data_leave_none(served):

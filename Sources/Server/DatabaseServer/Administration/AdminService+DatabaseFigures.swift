@@ -106,10 +106,11 @@ extension AdminService {
             log(
                 deed(
                     "a database is made",
-                    pending.exchange.head,
+                    pending.exchange,
                     token: pending.parameters.token,
                     database: database
-                )
+                ),
+                on: pending.exchange
             )
             finish(pending, .json(of: ["name": .string(name.text)]))
         }

@@ -166,7 +166,9 @@ struct RouteTable: Sendable {
         setting("/.settings/rules_history/{number}.json", .only(.get, .head)) {
             $0.askForHistory($1)
         },
-        setting("/.settings/rules_check.json", .only(.post)) { $0.askForFindings($1) },
+        setting("/.settings/rules_check.json", .only(.post), changes: .never) {
+            $0.askForFindings($1)
+        },
         setting("/.settings/rulesets.json", .only(.get, .head, .post)) { $0.askForRulesets($1) },
         setting("/.settings/rulesets/{id}.json", .only(.get, .head)) { $0.askForRulesets($1) },
         setting("/.settings/ruleset_labels.json", .only(.get, .head, .put)) {
@@ -203,9 +205,12 @@ struct RouteTable: Sendable {
         figure("/.inspect/database_figures.json", .only(.get, .head)) {
             $0.admin.answerDatabaseFigures($1)
         },
-        figure("/.inspect/backup_check.json", .only(.post), body: .afterAdmission) {
-            $0.admin.checkBackup($1)
-        },
+        figure(
+            "/.inspect/backup_check.json",
+            .only(.post),
+            body: .afterAdmission,
+            changes: .never
+        ) { $0.admin.checkBackup($1) },
         admin(
             "/.inspect/search",
             .only(.get),
@@ -349,9 +354,10 @@ struct RouteTable: Sendable {
         _ pattern: String,
         _ methods: Route.Methods,
         body: Route.Body = .whole,
+        changes: Route.Changes = .byMethod,
         _ ask: @escaping @Sendable @LoopActor (Server, PendingExchange) throws(BadRequest) -> Void
     ) -> Route {
-        admin(pattern, methods, of: .inspection, body: body, .ask(ask))
+        admin(pattern, methods, of: .inspection, body: body, changes: changes, .ask(ask))
     }
 
     /// Bytes of a body: an assertion in a form is the largest, and has at most `TokenLimits.tokenByteCount`.

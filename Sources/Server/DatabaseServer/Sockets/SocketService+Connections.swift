@@ -28,7 +28,7 @@ extension SocketService {
                     .error(404, "There is no connection '\(text)' now; list them for their ids.")
                 )
             }
-            end(id, for: pending.exchange.head)
+            end(id, on: pending.exchange)
             finish(pending, .statusOK)
         }
     }
@@ -36,10 +36,10 @@ extension SocketService {
     /// Ends a connection for an administrator, with a word why where its protocol has room for one.
     ///
     /// On-disconnect writes run. The client may connect again.
-    private func end(_ id: ConnectionID, for head: RequestHead) {
+    private func end(_ id: ConnectionID, on exchange: HTTPExchange) {
         var details: Logger.Metadata = ["connection": "\(id.shortText)"]
         if let owner = engine.owner(of: id) { details["database"] = "\(owner.database)" }
-        log(deed("a connection is ended", head), details)
+        log(deed("a connection is ended", exchange), details, on: exchange)
         if engine.owner(of: id) == nil { return close(id, .ended) }
         step(.end(id))
     }
