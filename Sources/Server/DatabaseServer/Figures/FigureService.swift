@@ -18,6 +18,8 @@ final class FigureService: Service {
     /// Where the log was at the newest sample; nil before the first.
     private var position: LogPosition?
     private let startTime = Clock.now()
+    /// Whether a worker asks the system now. It may have something else to do for long.
+    private var isSampling = false
     /// When the certificate in force ends, seconds since 1970; nil without one.
     private var certificateEnd: Int64?
 
@@ -47,14 +49,16 @@ final class FigureService: Service {
     // MARK: - Samples
 
     private func beginSample() {
+        if isSampling { return }
         commits.barrier { position, _ in
             EventLoop.shared.enqueue { [self] in self.position = position }
         }
         let folder = configuration.dataFolder
         // Asking takes files; a disk that hangs holds up nothing else there.
-        _ = workers.archives.perform {
+        isSampling = workers.archives.perform {
             ProcessFigures.read(dataFolder: folder)
         } then: { [self] in
+            isSampling = false
             process = $0
             addSample()
         }
