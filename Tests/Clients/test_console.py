@@ -8,10 +8,10 @@ import time
 
 import pytest
 
+from console_window import OWNER, Console, console, put, read
 from hearth_server import ROOT, Hearth
-from sample_pages import Window, contrast_faults
+from sample_pages import contrast_faults
 
-OWNER = {"Authorization": "Bearer owner"}
 PAGES = ROOT / "Sources" / "Server" / "CPages" / "Pages" / "console"
 LEVEL = "document.querySelector('.row[aria-selected=true]')"
 
@@ -20,72 +20,6 @@ LEVEL = "document.querySelector('.row[aria-selected=true]')"
 def server():
     with Hearth() as server:
         yield server
-
-
-class Console(Window):
-    """A window at a page of the console."""
-
-    def __init__(self, browser, server, path="", **options):
-        super().__init__(browser, f"http://localhost:{server.port}/.console/{path}", **options)
-
-    def row(self, key):
-        """The row of a key, as an expression."""
-        return (
-            "[...document.querySelectorAll('.row')].find((row) => "
-            f"row.querySelector('.name')?.textContent === {json.dumps(key)})"
-        )
-
-    def shows(self, key, text=""):
-        """Waits until a row has a text."""
-        self.wait(f"{self.row(key)}?.innerText.includes({json.dumps(text)})")
-
-    def opens(self, key):
-        self.wait(f"{self.row(key)}?.querySelector('.twisty')?.click() ?? {self.row(key)}")
-
-    def chooses(self, key):
-        self.wait(f"({self.row(key)}.querySelector('.value').click(), {self.row(key)}.ariaSelected === 'true')")
-
-    def edits(self, key, text, kind=None):
-        """Edits a leaf in its place."""
-        self.wait(
-            f"({self.row(key)}.dispatchEvent(new MouseEvent('dblclick', {{ bubbles: true }})), "
-            f"{self.row(key)}.querySelector('.editor'))"
-        )
-        if kind:
-            self.value(f"{self.row(key)}.querySelector('select').value = {json.dumps(kind)}")
-        self.write(".editor", text)
-        self.key("Enter")
-
-    def answers(self, button, **fields):
-        """Fills the dialog and presses its button."""
-        self.wait("document.getElementById('dialog').open")
-        for name, text in fields.items():
-            self.value(f"document.getElementById('ask-{name}').value = {json.dumps(text)}")
-        self.press("#dialog button", button)
-
-
-@pytest.fixture
-def console(browser, server):
-    windows = []
-
-    def open_console(path="", **options):
-        window = Console(browser, server, path, **options)
-        windows.append(window)
-        return window
-
-    yield open_console
-    for each in windows:
-        each.check()
-        each.close()
-
-
-def put(server, path, value, ns="default"):
-    answer = server.put(f"/{path}.json?ns={ns}", value, headers=OWNER)
-    assert answer.status == 200, answer.text
-
-
-def read(server, path, ns="default"):
-    return server.get(f"/{path}.json?ns={ns}&format=export", headers=OWNER).json
 
 
 # The door
@@ -249,7 +183,7 @@ def test_add_rename_copy_and_delete(console, server):
     page.shows("c", "deep")
     page.chooses("c")
     page.press(".row[aria-selected=true] button", "Delete c")
-    page.wait_text("#dialog", "1 child will go.")
+    page.wait_text("#dialog", "1 child, 28 bytes, will go.")
     page.press("#dialog button", "Delete")
     page.wait(f"!{page.row('c')}")
     deep = {"deep": {"0": 1, "1": 2, "2": 3}}
@@ -494,7 +428,7 @@ def test_hostile_keys_and_values_are_text(console, server):
     page.shows("deep", "1e+308")
     page.shows("k" * 700, "100 KB")
     assert page.value("document.querySelectorAll('.row img, .row b').length") == 0
-    page.edits("\\u202eabc", "plain")
+    page.edits("\\u202eabc", "plain", "text")
     page.shows("\\u202eabc", '"plain"')
     assert read(server, "hostile/" + "%E2%80%AEabc") == "plain"
 

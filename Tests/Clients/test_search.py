@@ -1,7 +1,8 @@
 """The search below a path: over HTTP and on the command line."""
 
-import http.client
 import json
+import socket
+import time
 import urllib.parse
 
 import pytest
@@ -71,31 +72,49 @@ def test_size_says_what_an_export_has(server):
     assert server.get("/.inspect/size.json?ns=default&path=/sized/none", headers=OWNER).json == {"children": 0, "bytes": 4}
 
 
-def fill(server, count):
-    """Children enough for many slices."""
-    put(server, "many", {f"k{number:06}": {"n": number, "text": f"record {number}"} for number in range(count)})
+@pytest.fixture(scope="module")
+def many(server):
+    """Children enough for many slices, and for more hits than sockets hold."""
+    put(server, "many", {f"k{number:06}": {"n": number, "text": f"record {number} {'x' * 200}"} for number in range(30_000)})
 
 
-def test_results_come_while_it_runs_and_who_leaves_ends_it(server):
-    fill(server, 60_000)
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("GET", "/.inspect/search?ns=default&path=/many&text=record&limit=10000", headers=OWNER)
-    answer = connection.getresponse()
-    first = answer.readline()
-    assert json.loads(first)["path"] == "/many/k000000/text"
-    connection.close()
-    # Five at a time would be one too many, so the ones that were left must have ended.
-    for _ in range(8):
-        left = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-        left.request("GET", "/.inspect/search?ns=default&path=/many&text=nowhere", headers=OWNER)
-        reply = left.getresponse()
-        assert reply.status == 200
-        reply.readline()
-        left.close()
-        with Events(server.port, ns="default") as client:
-            assert client.ask("get", path="/many/k000001/n")["value"] == 1
-    hits, last = search(server, "record 59999", path="/many")
-    assert [hit["path"] for hit in hits] == ["/many/k059999/text"] and last["looked"] == 180_001
+def left_unread(server):
+    """A search whose reader reads no more than the head of its answer."""
+    reader = socket.socket()
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    reader.settimeout(120)
+    reader.connect(("127.0.0.1", server.port))
+    path = "/.inspect/search?ns=default&path=/many&text=record&limit=10000"
+    reader.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost:{server.port}\r\nAuthorization: Bearer owner\r\n\r\n".encode())
+    assert reader.recv(12) == b"HTTP/1.1 200"
+    return reader
+
+
+def test_it_waits_for_its_reader_and_ends_with_them_and_four_run_at_a_time(server, many):
+    readers = [left_unread(server) for _ in range(4)]
+    address = "/.inspect/search?ns=default&path=/many&text=nowhere"
+    refused = server.get(address, headers=OWNER)
+    assert (refused.status, refused.json["error"]) == (503, "Too many searches are under way.")
+    # Others are answered meanwhile.
+    with Events(server.port, ns="default") as client:
+        assert client.ask("get", path="/many/k000001/n")["value"] == 1
+    for reader in readers:
+        reader.close()
+    deadline = time.monotonic() + 120
+    while (answer := server.get(address, headers=OWNER)).status == 503:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert json.loads(answer.text.splitlines()[-1]) == {"looked": 90_001, "found": 0, "end": "all"}
+
+
+def test_hits_come_while_it_runs(server, many):
+    query = urllib.parse.urlencode({"ns": "default", "path": "/many", "text": "record"})
+    answer = server.get(f"/.inspect/search?{query}&limit=10000", headers=OWNER)
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    progress = [index for index, line in enumerate(lines) if "looked" in line]
+    # Each slice says how far it is, behind its own hits.
+    assert len(progress) > 1 and progress[-1] == len(lines) - 1 and progress[0] > 100
+    assert lines[-1]["end"] == "hits" and lines[-1]["found"] == 10_000
 
 
 def test_the_command_prints_what_is_found(server):

@@ -208,6 +208,10 @@ static const unsigned char console_metrics_js[] = {
 #embed "Pages/console/metrics.js"
 };
 
+static const unsigned char console_nodes_js[] = {
+#embed "Pages/console/nodes.js"
+};
+
 static const unsigned char console_overview_js[] = {
 #embed "Pages/console/overview.js"
 };
@@ -234,6 +238,14 @@ static const unsigned char console_requests_js[] = {
 
 static const unsigned char console_rules_js[] = {
 #embed "Pages/console/rules.js"
+};
+
+static const unsigned char console_ruleseditor_js[] = {
+#embed "Pages/console/ruleseditor.js"
+};
+
+static const unsigned char console_search_js[] = {
+#embed "Pages/console/search.js"
 };
 
 static const unsigned char console_server_js[] = {
@@ -368,6 +380,7 @@ static const struct page_file console[] = {
     SCRIPT("listing.js", console_listing_js),
     SCRIPT("log.js", console_log_js),
     SCRIPT("metrics.js", console_metrics_js),
+    SCRIPT("nodes.js", console_nodes_js),
     SCRIPT("overview.js", console_overview_js),
     SCRIPT("pages.js", console_pages_js),
     SCRIPT("palette.js", console_palette_js),
@@ -375,6 +388,8 @@ static const struct page_file console[] = {
     SCRIPT("publish.js", console_publish_js),
     SCRIPT("requests.js", console_requests_js),
     SCRIPT("rules.js", console_rules_js),
+    SCRIPT("ruleseditor.js", console_ruleseditor_js),
+    SCRIPT("search.js", console_search_js),
     SCRIPT("server.js", console_server_js),
     SCRIPT("settings.js", console_settings_js),
     SCRIPT("shadow.js", console_shadow_js),

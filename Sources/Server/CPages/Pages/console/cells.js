@@ -1,7 +1,7 @@
 // A leaf as it stands in a row of the tree and in a cell of the table.
 
 import { el } from "./dom.js";
-import { bytes, byteCount, dateOf, isBinary, leafText } from "./values.js";
+import { bytes, byteCount, dateOf, isBinary, leafText, shown } from "./values.js";
 
 const longest = 160;
 const longestBinary = 24;
@@ -27,4 +27,4 @@ export function leafParts(item, calls, links) {
 
 /** Where a text or a key leads; `calls.address(path)` is the page of a path. */
 export const linkParts = (links, calls) =>
-  links.map((path) => el("a", { class: "link", tabindex: "-1", href: calls.address(path) }, `→ ${path}`));
+  links.map((path) => el("a", { class: "link", tabindex: "-1", href: calls.address(path) }, `→ ${shown(path)}`));

@@ -198,7 +198,7 @@ class Shell {
     const rows = [
       ...pages.map(({ label, key }) => [`g ${key}`, label]),
       ["Ctrl K", "go to a page, a path, a database, a user"], ["/", "the field of the page: a path, a filter"], ["?", "these keys"],
-      ["↑ ↓ ← →", "move in the tree, open and close"], ["Enter", "edit or open"], ["a", "add below"], ["Delete", "delete"], ["Ctrl Z", "take back the latest change"], ["o", "go where a value leads"],
+      ["↑ ↓ ← →", "move in the tree, open and close"], ["the beginning of a key", "go there"], ["Enter", "edit or open"], ["F2", "edit"], ["Ctrl Shift F", "search keys and values"], ["a", "add below"], ["Delete", "delete"], ["Ctrl Z", "take back the latest change"], ["o", "go where a value leads"],
     ];
     const { dialog } = opened([
       el("h2", { id: "dialog-title" }, "Keys"),

@@ -1,20 +1,24 @@
 // The page of the data: a live tree from one path on, which can be changed.
 
 import { el, fill, notice, reason } from "./dom.js";
+import { Editor, isTooLarge, needsRoom } from "./editor.js";
 import { filterBar, filterNames, indexLine, orderOf, queryOf } from "./filter.js";
 import { Links } from "./links.js";
+import { leafOf, Nodes } from "./nodes.js";
 import { remember } from "./palette.js";
 import { ask, confirmed, copy, copyMenu, lines, menuButton, opened, references, undoNotice } from "./parts.js";
-import { address } from "./server.js";
+import { Search } from "./search.js";
+import { address, send } from "./server.js";
 import { Table } from "./table.js";
 import { download, upload } from "./transfer.js";
 import { Tree } from "./tree.js";
-import { join, keyFault, keyOf, number, parentOf, parse, read, shown, typeOf, types } from "./values.js";
+import { bytes, join, jsonOf, keyFault, keyOf, number, parentOf, read, shown, types } from "./values.js";
 import { claimsOf, connectAs } from "./viewer.js";
 
 /** Above it what was there is not kept in this page to be put back. */
 const undoByteCount = 8_000_000;
 const mostUndos = 20;
+const pauseBetweenWords = 1_500;
 
 export class DataPage {
   #shell;
@@ -22,6 +26,10 @@ export class DataPage {
   #view = null;
   #stop = () => {};
   #links = null;
+  /** Of the node at the top, the latest that has come. */
+  #outline;
+  #nodes;
+  #find;
   /** What can be taken back, the latest last: `{words, run}`. */
   #undos = [];
   #search = new URLSearchParams();
@@ -31,7 +39,9 @@ export class DataPage {
   #hint = el("p", { class: "strip", role: "status", hidden: true });
   #mask = el("p", { class: "strip mask", role: "status", hidden: true });
   #place = el("div", { class: "grow tree-place" });
-  #seen = el("p", { class: "unseen", "aria-live": "polite" });
+  #seen = el("p", { class: "unseen", role: "status" });
+  #words = "";
+  #saying = 0;
 
   constructor(shell) {
     this.#shell = shell;
@@ -43,6 +53,7 @@ export class DataPage {
       },
     });
     this.count = el("span", { class: "count" });
+    this.#find = new Search(shell, (query) => this.#shell.go("data", this.#path, { ...query, ...this.#kept("as", "view", ...filterNames) }));
     this.element = el(
       "section",
       { class: "data", "aria-label": "Data", onkeydown: (event) => this.#press(event) },
@@ -53,11 +64,13 @@ export class DataPage {
         this.field,
         this.count,
         el("button", { type: "button", "data-changes": true, onclick: () => this.#add({ path: this.#path }) }, "Add"),
+        el("button", { type: "button", onclick: () => this.#find.open() }, "Search"),
         el("button", { type: "button", onclick: () => this.#toggleFilter() }, "Filter"),
         this.#asTable,
         menuButton("More", () => this.#menu()),
       ),
       this.#filterPlace,
+      this.#find.element,
       this.#hint,
       this.#mask,
       this.#place,
@@ -85,6 +98,10 @@ export class DataPage {
   }
 
   #press(event) {
+    if (event.key === "f" && (event.ctrlKey || event.metaKey) && event.shiftKey) {
+      event.preventDefault();
+      return this.#find.open();
+    }
     if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.target.closest("input, textarea, select")) return;
     event.preventDefault();
     this.#undo();
@@ -101,9 +118,11 @@ export class DataPage {
     this.#asTable.ariaPressed = String(search.get("view") === "table");
     this.#showAs(search.get("as"));
     this.field.value = `/${path}`;
-    remember(this.#shell.database, path);
-    document.title = `/${path} · Hearth console`;
-    const { hearth } = this.#shell;
+    const { database, hearth } = this.#shell;
+    remember(database, path);
+    document.title = `/${shown(path)} · Hearth console`;
+    this.#nodes = new Nodes(database);
+    this.#find.show(path, search);
     this.#links = new Links(hearth, () => this.#view?.draw());
     fill(this.#place, [el("p", { class: "empty" }, "Reading …")]);
     this.#stop = hearth.observe(
@@ -118,10 +137,12 @@ export class DataPage {
   }
 
   close() {
+    this.#find.stop();
     this.#leave();
   }
 
   #leave() {
+    this.#outline = undefined;
     this.#stop();
     this.#view?.close();
     this.#view = null;
@@ -172,9 +193,21 @@ export class DataPage {
     else if (line) this.#hint.textContent = `The rules have no index for this order, so the server sorts for it. Add ${line} to the rules.`;
   }
 
+  /** Says to those who hear the page what has changed; once a while, the latest only. */
+  #say(words) {
+    this.#words = words;
+    this.#saying ||= setTimeout(() => {
+      this.#saying = 0;
+      this.#seen.textContent = this.#words;
+    }, pauseBetweenWords);
+  }
+
   #take(outline) {
+    this.#outline = outline;
     const node = read(outline);
     this.count.textContent = node.kind === "map" ? `${number(node.count)} ${node.count === 1 ? "child" : "children"}` : "";
+    // What is being typed stays.
+    if (this.#view?.isEditing) return this.#view.update(outline);
     if (node.kind === "nothing") {
       this.#view?.close();
       this.#view = null;
@@ -189,6 +222,7 @@ export class DataPage {
     this.#view = new (isTable ? Table : Tree)(this.#shell.hearth, this.#path, outline, {
       actions: (item) => this.#actions(item),
       edit: (item) => this.#editor(item),
+      hasOwnEditor: (item) => this.#editLarge(item),
       remove: (item) => this.#remove(item),
       add: (item) => this.#add(item),
       links: (item) => this.#links.of(item),
@@ -198,7 +232,8 @@ export class DataPage {
       open: (path) => this.#shell.go("data", path, this.#kept("as")),
       sort: (name) => this.#sort(name),
       listed: (lacksIndex, refusal) => this.#listed(lacksIndex, refusal),
-    }, { query: queryOf(this.#search), viewer: this.#viewer, order: orderOf(this.#search) });
+      say: (words) => this.#say(words),
+    }, { query: queryOf(this.#search), viewer: this.#viewer, order: orderOf(this.#search), at: this.#search.get("at") });
     fill(this.#place, [this.#view.element]);
     this.#view.element.focus({ preventScroll: true });
   }
@@ -241,22 +276,29 @@ export class DataPage {
 
   async #showWhole({ path }) {
     try {
-      const { value } = await this.#value(path);
-      const whole = value?.[".value"] ?? value;
-      const text = typeof whole === "string" ? whole : JSON.stringify(whole, null, 2) ?? "null";
+      const json = await this.#textOf(path);
+      const leaf = leafOf(json);
+      const text = leaf?.text.startsWith('"') ? JSON.parse(leaf.text) : json;
       const { dialog } = opened([
         el("h2", { id: "dialog-title" }, `/${shown(path)}`),
         el("pre", { class: "whole", tabindex: "0" }, text.split("\n").map(shown).join("\n")),
         el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => copy(text) }, "Copy"), el("button", { type: "button", class: "primary", onclick: () => dialog.close() }, "Close")),
       ]);
+      dialog.classList.add("wide-dialog");
     } catch (refusal) {
       this.#failed("Show", path, refusal);
     }
   }
 
+  /** What is at a path as JSON, laid out for people. */
+  async #textOf(path) {
+    const query = { ns: this.#shell.database, format: "export", print: "pretty" };
+    return (await (await send("GET", address(path), { query })).text()).trim();
+  }
+
   #actions(item) {
     const button = (sign, label, work) =>
-      el("button", { type: "button", tabindex: "-1", class: "small", "data-changes": label !== "Show alone", "aria-label": `${label} ${item.key || "/"}`, title: label, onclick: work }, sign);
+      el("button", { type: "button", tabindex: "-1", class: "small", "data-changes": label !== "Show alone", "aria-label": `${label} ${shown(item.key || "/")}`, title: label, onclick: work }, sign);
     return [
       item.node.kind === "map" ? null : button("✎", "Edit", () => this.#view.edit(item)),
       button("+", "Add below", () => this.#add(item)),
@@ -269,11 +311,12 @@ export class DataPage {
     const item = this.#view?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
     return [
       ...this.#undos.slice(-1).map(({ words, run }) => [`Undo: ${words}`, run]),
-      ...copyMenu(item.path, this.#shell.database, () => this.#value(item.path)),
+      ...copyMenu(item.path, this.#shell.database, () => this.#textOf(item.path)),
       ["Show whole", () => this.#showWhole(item)],
       ...(item.node ? this.#links.of(item) : []).map((path) => [`Go to /${shown(path)}`, () => this.#go(path)]),
       ["See as …", () => this.#seeAs()],
       ["Rename …", () => this.#rename(item)],
+      ["Priority …", () => this.#prioritize(item)],
       ["Copy to …", () => this.#clone(item)],
       ["Export as JSON", () => this.#export(item)],
       ["Import JSON …", () => this.#import(item)],
@@ -283,44 +326,29 @@ export class DataPage {
 
   // Reading and writing. What is replaced must be what this page has seen: else another client wrote meanwhile.
 
-  async #value(path) {
-    return this.#shell.hearth.ask({ do: "get", path: `/${path}`, export: true }, true);
-  }
-
-  /** What is at a path, with its tag; without the value where that is too large to be kept. */
+  /** What is at a path, with its tag; without the text where that is too large to be kept. */
   async #before(path) {
-    try {
-      const { value, etag } = await this.#value(path);
-      return { etag, before: JSON.stringify(value).length <= undoByteCount ? value : undefined };
-    } catch (refusal) {
-      if (refusal.code !== "too_big") throw refusal;
-      return { etag: await this.#tagOf(path) };
-    }
+    const { children, bytes: byteCount } = await this.#nodes.size(path);
+    const size = { children, byteCount };
+    return byteCount <= undoByteCount ? { ...size, ...(await this.#nodes.read(path)) } : { ...size, etag: await this.#tagOf(path) };
   }
 
-  #write(path, value, etag) {
-    const frame = value === null ? { do: "remove" } : { do: "set", value };
-    return this.#shell.hearth.ask({ ...frame, path: `/${path}`, ...(etag && { ifMatch: etag }) });
-  }
-
-  /** Writes, says what failed, and offers to take it back while no one has written there since. */
-  async #change(what, path, value, before, etag) {
-    let reply;
+  /** Writes JSON, says what failed, and offers to take it back while no one has written there since. */
+  async #change(what, path, text, before, etag) {
+    let tag;
     try {
-      reply = await this.#write(path, value, etag);
+      tag = await this.#nodes.write(path, text, etag);
     } catch (refusal) {
       if (refusal.code !== "etag_mismatch") return this.#failed(what, path, refusal);
-      const now = JSON.stringify(refusal.reply.value ?? null);
-      notice(`Not done: another client has written to /${shown(path)} meanwhile. It is now ${shown(now.slice(0, 200))}.`, true);
+      notice(`Not done: another client has written to /${shown(path)} meanwhile. It is now ${shown(refusal.reply.text.slice(0, 200))}.`, true);
       return false;
     }
-    if (before !== undefined) {
-      this.#offerUndo(`${what} /${shown(path)}`, async () => {
-        const tag = value === null ? "null_etag" : reply.etag;
-        await this.#change("Put back", path, before, undefined, tag);
-      });
-    }
+    this.#done(what, path, before, tag);
     return true;
+  }
+
+  #done(what, path, before, tag) {
+    if (before !== undefined) this.#offerUndo(`${what} /${shown(path)}`, () => this.#change("Put back", path, before, undefined, tag));
   }
 
   #failed(what, path, refusal) {
@@ -328,69 +356,41 @@ export class DataPage {
     return false;
   }
 
-  /** The element in which a leaf is edited. Its type stays unless another one is chosen. */
-  #editor(item) {
-    const problem = el("span", { class: "problem", role: "alert" });
-    const before = item.node.value;
-    const firstType = before === null ? item.typeHint ?? "text" : typeOf(before);
-    const type = el("select", { "aria-label": "Type" }, types.map((name) => el("option", { selected: name === firstType }, name)));
-    const field = el("input", { class: "editor", value: before === null ? "" : String(before), "aria-label": `Value of ${item.key}`, disabled: item.node.kind === "cut" });
-    let loaded = null;
-    const ready = this.#value(item.path).then(
-      (reply) => {
-        loaded = reply;
-        const whole = reply.value?.[".value"] ?? reply.value;
-        if (item.node.kind !== "cut" || typeof whole !== "string") return;
-        field.value = whole;
-        field.disabled = false;
-        field.focus();
-      },
-      (refusal) => (problem.textContent = reason(refusal)),
-    );
-    const leave = () => this.#view?.leaveEditor();
-    const save = async () => {
-      let value;
-      try {
-        value = parse(field.value, type.value);
-      } catch (error) {
-        problem.textContent = error.message;
-        return;
-      }
-      await ready;
-      if (!loaded) return;
-      const old = loaded.value;
-      const priority = old?.[".priority"];
-      if (priority !== undefined && value !== null && typeof value !== "object") value = { ".value": value, ".priority": priority };
-      leave();
-      await this.#change("Changed", item.path, value, old, loaded.etag);
+  #editCalls(item) {
+    const leave = () => {
+      this.#view?.leaveEditor();
+      if (this.#outline !== undefined) this.#take(this.#outline);
     };
-    const form = el("span", { class: "edit" }, field, type, problem);
-    form.addEventListener("keydown", (event) => {
-      event.stopPropagation();
-      if (event.key === "Escape") leave();
-      if (event.key === "Enter" && event.target === field) save();
-    });
-    form.addEventListener("focusout", (event) => {
-      if (form.contains(event.relatedTarget) || !form.isConnected || field.disabled) return;
-      if (field.value === (before === null ? "" : String(before)) && type.value === firstType) leave();
-      else save();
-    });
-    return form;
+    return { leave, saved: (text, before, tag) => this.#done("Changed", item.path, before, tag) };
   }
 
-  async #remove(item) {
-    const { node, path } = item;
-    const what = node?.kind === "map" ? `${number(node.count)} ${node.count === 1 ? "child" : "children"}` : "this value";
-    if (!(await confirmed(`Delete /${shown(path)}?`, `${what} will go.`, "Delete"))) return;
-    let found;
-    try {
-      found = await this.#before(path);
-    } catch (refusal) {
-      return this.#failed("Delete", path, refusal);
+  /** The element in which a leaf is edited. Its type stays unless another one is chosen. */
+  #editor(item) {
+    return new Editor(item, this.#nodes, this.#editCalls(item)).element;
+  }
+
+  /** Edits a leaf that has no room in its row in a dialog; whether it does. */
+  #editLarge(item) {
+    if (!needsRoom(item)) return false;
+    if (isTooLarge(item)) {
+      notice(`This text has ${bytes(item.node.bytes)}, too many for a field: export it, change the file, and import it (More).`);
+      return true;
     }
-    const { before, etag } = found;
-    if (before === undefined && !(await confirmed("It is too large to be kept for undoing.", "It cannot be put back from here.", "Delete for good"))) return;
-    await this.#change("Deleted", path, null, before, etag);
+    Editor.open(item, this.#nodes, this.#editCalls(item));
+    return true;
+  }
+
+  async #remove({ path }) {
+    try {
+      const { children, byteCount, text, etag } = await this.#before(path);
+      if (etag === "null_etag") return notice(`Nothing is at /${shown(path)}.`);
+      const what = children === 0 ? "this value" : `${number(children)} ${children === 1 ? "child" : "children"}`;
+      const loss = text === undefined ? " It is too large to be put back from here." : "";
+      if (!(await confirmed(`Delete /${shown(path)}?`, `${what}, ${bytes(byteCount)}, will go.${loss}`, "Delete"))) return;
+      await this.#change("Deleted", path, "null", text, etag);
+    } catch (refusal) {
+      this.#failed("Delete", path, refusal);
+    }
   }
 
   async #add(item) {
@@ -400,10 +400,9 @@ export class DataPage {
       { name: "value", label: "Value", isLong: true, check: (text, all) => fault(text, all.type) },
     ], "Add");
     if (!answer) return;
-    const value = parse(answer.value, answer.type);
     const key = answer.key || this.#shell.hearth.key();
     // Not over what is there.
-    await this.#change("Added", join(item.path, key), value, null, "null_etag");
+    await this.#change("Added", join(item.path, key), jsonOf(answer.value, answer.type), "null", "null_etag");
   }
 
   async #rename(item) {
@@ -415,11 +414,28 @@ export class DataPage {
     const answer = await ask(`Copy /${shown(item.path)}`, [{ name: "path", label: "To this path", value: `/${item.path}-copy`, check: pathFault }], "Copy");
     if (!answer) return;
     try {
-      const { value } = await this.#value(item.path);
+      const { text } = await this.#nodes.read(item.path);
       // Not over what is there.
-      await this.#change("Copied to", answer.path.split("/").filter(Boolean).join("/"), value, null, "null_etag");
+      await this.#change("Copied to", answer.path.split("/").filter(Boolean).join("/"), text, "null", "null_etag");
     } catch (refusal) {
       this.#failed("Copy", item.path, refusal);
+    }
+  }
+
+  /** The priority is a number or a text by which siblings can be ordered. */
+  async #prioritize(item) {
+    const path = join(item.path, ".priority");
+    try {
+      const { text, etag } = await this.#nodes.read(path);
+      const before = JSON.parse(text);
+      const value = before === null ? "" : typeof before === "string" ? before : text;
+      const answer = await ask(`Priority of /${shown(item.path)}`, [
+        { name: "type", label: "Type", choices: ["number", "text", "none"], value: before === null || typeof before === "number" ? "number" : "text" },
+        { name: "value", label: "Priority", value, check: (words, { type }) => (type === "none" ? null : fault(words, type)) },
+      ], "Save");
+      if (answer) await this.#change("Changed", path, answer.type === "none" ? "null" : jsonOf(answer.value, answer.type), text, etag);
+    } catch (refusal) {
+      this.#failed("Priority", path, refusal);
     }
   }
 
@@ -428,9 +444,9 @@ export class DataPage {
     try {
       const there = await this.#tagOf(to);
       if (there !== "null_etag") throw new Error(`there is something at /${shown(to)} already`);
-      const moved = await this.#value(from);
+      const moved = await this.#nodes.read(from);
       if (etag && moved.etag !== etag) throw new Error(`another client has written to /${shown(from)} meanwhile`);
-      await this.#shell.hearth.update({ [to]: moved.value, [from]: null });
+      await this.#nodes.move(from, to, moved.text);
       if (etag) notice(`Moved back to /${shown(to)}`);
       else this.#offerUndo(`Renamed to /${shown(to)}`, () => this.#move(to, from, moved.etag));
     } catch (error) {
@@ -458,15 +474,15 @@ export class DataPage {
       const [file] = input.files;
       if (!file) return;
       try {
-        const { before, etag } = await this.#before(path);
-        const isKept = before !== undefined && file.size <= undoByteCount;
+        const { text, etag } = await this.#before(path);
+        const isKept = text !== undefined && file.size <= undoByteCount;
         const words = `All of it becomes what is in ${file.name}.${isKept ? "" : " It is too large to be taken back from here."}`;
         if (!(await confirmed(`Replace /${shown(path)}?`, words, "Replace"))) return;
         // A silent answer has no tag; one that is not has all of the file.
         const query = { ns: this.#shell.database, ...(!isKept && { print: "silent" }) };
         const tag = await upload(`Import ${file.name} to /${shown(path)}`, address(path), query, file, isKept ? etag : null);
         const done = `Imported ${file.name} to /${shown(path)}`;
-        if (isKept) this.#offerUndo(done, () => this.#change("Put back", path, before, undefined, tag));
+        if (isKept) this.#offerUndo(done, () => this.#change("Put back", path, text, undefined, tag));
         else notice(done);
       } catch (refusal) {
         this.#failed("Import", path, refusal.status === 412 ? new Error(`another client has written to /${shown(path)} meanwhile`) : refusal);
@@ -478,7 +494,7 @@ export class DataPage {
 
 function fault(text, type) {
   try {
-    parse(text, type);
+    jsonOf(text, type);
     return null;
   } catch (error) {
     return error.message;

@@ -1,7 +1,7 @@
 // The children of one node, live, however many there are: a window over them in key order, which follows what is looked at;
 // or those that a query selects.
 
-import { join, read } from "./values.js";
+import { compareKeys, join, read, shown } from "./values.js";
 
 /** Children that are fetched at once, and how many of them stand before the first that is looked at. */
 const windowSize = 200;
@@ -46,7 +46,7 @@ export class Listing {
   #turn = 0;
   #wantedFirst = null;
 
-  /** `changed()` is called whenever something in sight is another. */
+  /** `changed(words)` is called whenever something in sight is another; `words` say what is gone. */
   constructor(hearth, path, count, changed, query = null) {
     Object.assign(this, { count });
     this.#query = query;
@@ -69,6 +69,22 @@ export class Listing {
   /** The child at an index; nothing while it is not in the window. */
   at(index) {
     return this.items[index - this.first];
+  }
+
+  /** The first child whose key is not before this one: `{index, key}`, `key` null when there is none. Asks for some 20 keys of a million. */
+  async find(start) {
+    const near = this.items.findIndex(({ key }) => key === start);
+    if (near >= 0) return { index: this.first + near, key: start };
+    if (this.#query) return { index: -1, key: null };
+    let [from, to, found] = [0, this.count, null];
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2);
+      const { key } = await this.#hearth.ask({ do: "keyAt", path: `/${this.#path}`, index: middle }, true);
+      // Beyond the end there is none.
+      if (key === null || compareKeys(key, start) >= 0) [to, found] = [middle, key];
+      else from = middle + 1;
+    }
+    return { index: from, key: found };
   }
 
   /** Says that the children from one index to another are looked at. */
@@ -140,7 +156,7 @@ export class Listing {
           const index = items.findIndex((item) => item.key === event.key);
           if (index < 0) return;
           items.splice(index, 1)[0].listing?.stop();
-          this.#changed();
+          this.#changed(`${shown(event.key)} removed`);
         },
         cancelled: (refusal) => {
           this.refusal = refusal;

@@ -103,13 +103,13 @@ export function menuButton(words, entries) {
   return el("span", { class: "menu-place" }, button, list);
 }
 
-/** What can be copied of a node. `value()` gives a reply with its value. */
-export function copyMenu(path, database, value) {
+/** What can be copied of a node. `text()` gives its JSON. */
+export function copyMenu(path, database, text) {
   const url = `${location.origin}${address(path)}?ns=${database}`;
   return [
     ["Copy path", () => copy(`/${path}`)],
     ["Copy key", () => copy(path.split("/").at(-1))],
-    ["Copy JSON", async () => copy(JSON.stringify((await value()).value, null, 2))],
+    ["Copy JSON", async () => copy(await text())],
     ["Copy as curl", () => copy(`curl '${url.replaceAll("'", "%27")}'`)],
     ["Copy as JavaScript", () => copy(`ref(getDatabase(), ${JSON.stringify(path)})`)],
     ["Copy as Swift", () => copy(`Database.database().reference(withPath: ${JSON.stringify(path)})`)],

@@ -3,7 +3,7 @@
 import { Cases, caseOf } from "./cases.js";
 import { coverage, stateOf, states, sum, times, words as valueWords } from "./coverage.js";
 import { el, fill, notice } from "./dom.js";
-import { Editor, unitsOf } from "./editor.js";
+import { Editor, unitsOf } from "./ruleseditor.js";
 import { RulesHistory } from "./history.js";
 import { confirmed } from "./parts.js";
 import { askToPublish } from "./publish.js";

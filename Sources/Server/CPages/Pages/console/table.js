@@ -42,11 +42,11 @@ export class Table {
     this.#order = order;
     this.#viewer = viewer;
     this.element = el("div", {
-      class: "tree table", role: "grid", tabindex: "0", "aria-label": `Records at /${path}`,
+      class: "tree table unmarked", role: "grid", tabindex: "0", "aria-label": `Records at /${shown(path)}`,
       onscroll: () => this.draw(), onkeydown: (event) => this.#press(event),
     }, this.#head, this.#body);
     this.#count = read(outline).count;
-    this.#listing = new Listing(hearth, path, this.#count, () => this.#listed(), query);
+    this.#listing = new Listing(hearth, path, this.#count, (words) => this.#listed(words), query);
     this.#resized.observe(this.element);
   }
 
@@ -58,6 +58,10 @@ export class Table {
   update(outline) {
     this.#count = read(outline).count;
     this.draw();
+  }
+
+  get isEditing() {
+    return this.#isEditing;
   }
 
   /** What is in the chosen cell. */
@@ -128,7 +132,8 @@ export class Table {
     return cell ? this.#calls.links({ ...cell, key: "" }) : [];
   }
 
-  #listed() {
+  #listed(words) {
+    if (words) this.#calls.say(words);
     this.#calls.listed(this.#listing.lacksIndex, this.#listing.refusal ?? null);
     this.draw();
   }
@@ -152,7 +157,8 @@ export class Table {
     this.#drawHead();
     const wanted = new Map(rows.map((each) => [each.item?.path ?? `…${each.row}`, each]));
     for (const [key, { element }] of this.#drawn) {
-      if (wanted.has(key)) continue;
+      // What is being typed stays, wherever its row has gone.
+      if (wanted.has(key) || (this.#isEditing && key === this.#chosen)) continue;
       element.remove();
       this.#drawn.delete(key);
     }
@@ -215,11 +221,12 @@ export class Table {
       element.classList.remove("added", "changed");
       void element.offsetWidth;
       element.classList.add(item.news);
+      this.#calls.say(`${shown(item.key)} ${item.news}`);
       item.news = null;
     }
     if (drawn.state === state && state !== undefined) return;
-    // What is being typed stays.
-    if (editing >= 0 && element.querySelector(".editor")) return;
+    const editor = editing >= 0 && element.querySelector(".edit");
+    if (editor) return editor.look(this.#cell(item, editing).node);
     drawn.state = state;
     element.setAttribute("aria-selected", String(isChosen));
     element.classList.toggle("unreadable", typeof item?.sight === "string");
@@ -229,7 +236,7 @@ export class Table {
 
   #drawCell(item, column, isEdited) {
     const cell = this.#cell(item, column);
-    const parts = column === 0 ? [el("span", { class: "name" }, shown(item.key))]
+    const parts = column === 0 ? [el("span", { class: "name", title: item.key.length > 24 ? shown(item.key) : null }, shown(item.key))]
       : isEdited ? [this.#calls.edit(cell)]
         : !cell || cell.node.kind === "nothing" ? [] : cell.node.kind === "map" ? [el("span", { class: "count" }, `{${number(cell.node.count)}}`)] : leafParts(cell, this.#calls, this.#linksOf(cell));
     const choose = () => {
@@ -248,6 +255,7 @@ export class Table {
     for (const old of this.element.querySelectorAll("#chosen-cell")) old.removeAttribute("id");
     const row = this.#chosen === null ? this.#head : this.#drawn.get(this.#chosen)?.element;
     const cell = row?.children[this.#column];
+    this.element.classList.toggle("unmarked", !cell);
     if (!cell) return this.element.removeAttribute("aria-activedescendant");
     cell.id = "chosen-cell";
     this.element.setAttribute("aria-activedescendant", cell.id);
@@ -261,6 +269,7 @@ export class Table {
     const cell = item && this.#cell(item, this.#column);
     if (!cell || this.#isEditing) return;
     if (this.#column === 0 || cell.node.kind === "map") return this.#calls.open(cell.path);
+    if (this.#calls.hasOwnEditor(cell)) return;
     this.#isEditing = true;
     this.#draw();
     this.#drawn.get(this.#chosen)?.element.querySelector("input, textarea")?.focus();
@@ -268,6 +277,8 @@ export class Table {
 
   #press(event) {
     if (event.target !== this.element || event.altKey || event.metaKey) return;
+    // Keys that come before the next frame are meant for what the last one has chosen.
+    if (this.#awaited !== null) this.#draw();
     const row = this.#awaited ?? (this.#chosen === null ? -1 : this.#indexOf(this.#chosen));
     const page = Math.max(1, Math.floor(this.element.clientHeight / rowHeight) - 2);
     const last = this.#rowCount() - 1;
@@ -278,6 +289,7 @@ export class Table {
     else if (event.key in rows) this.#moveTo(rows[event.key]);
     else if (event.key in columns) this.#moveAside(columns[event.key]);
     else if (event.key === "Enter") this.#chosen === null ? this.#calls.sort(this.#column === 0 ? null : this.#names[this.#column - 1]) : this.edit();
+    else if (event.key === "F2" && this.#chosen !== null) this.edit();
     else if (event.key === "Delete" && this.#chosen !== null && this.chosen.node.kind !== "nothing") this.#calls.remove(this.chosen);
     else if (event.key === "o" && this.#chosen !== null) this.#calls.follow(this.chosen);
     else if (event.key === "+" || event.key === "a") this.#calls.add({ path: this.#path });

@@ -8,6 +8,9 @@ import { keyOf, leafText, number, parentOf, read, shown, summary } from "./value
 const rowHeight = 26;
 /** Browsers cut elements that are higher than some 33 million pixels. */
 const mostRows = 1_200_000;
+/** Characters that do something; a key that begins so is gone to with Shift. */
+const commands = new Set(["a", "g", "o", "+", "/", "?", " "]);
+const typingPause = 1_000;
 
 export class Tree {
   #hearth;
@@ -25,6 +28,8 @@ export class Tree {
   #editing = null;
   /** The row to choose once its part of the list has come. */
   #awaited = null;
+  #typed = "";
+  #typedAt = 0;
   #resized = new ResizeObserver(() => this.draw());
   #number = 0;
 
@@ -32,18 +37,19 @@ export class Tree {
    * `calls` are of the page: `actions(item)` gives the buttons of the chosen row, `edit(item)` the element to edit a leaf
    * with; `add(item)`, `remove(item)` and `open(path)` do what keys and links ask for.
    */
-  constructor(hearth, path, outline, calls, { query = null, viewer = null } = {}) {
+  constructor(hearth, path, outline, calls, { query = null, viewer = null, at = null } = {}) {
     this.#hearth = hearth;
     this.#calls = calls;
     this.#query = query;
     this.#viewer = viewer;
     this.#root = Object.assign(new Item("", keyOf(path), outline), { path });
     this.element = el("div", {
-      class: "tree", role: "treegrid", tabindex: "0", "aria-label": `What is at /${path}`,
+      class: "tree unmarked", role: "treegrid", tabindex: "0", "aria-label": `What is at /${shown(path)}`,
       onscroll: () => this.draw(), onkeydown: (event) => this.#press(event),
     }, this.#body);
     this.#chosen = path;
     this.#open(this.#root);
+    if (at) this.#goTo(this.#root, at);
     this.#resized.observe(this.element);
   }
 
@@ -57,6 +63,10 @@ export class Tree {
     Object.assign(this.#root, { node: read(outline), sight: undefined });
     if (!this.#root.listing) this.#open(this.#root);
     this.draw();
+  }
+
+  get isEditing() {
+    return this.#editing !== null;
   }
 
   get chosen() {
@@ -144,7 +154,8 @@ export class Tree {
     const awaited = this.#awaited === null ? null : this.#find(this.#awaited)?.item;
     if (awaited) [this.#chosen, this.#awaited] = [awaited.path, null];
     for (const [key, { element }] of this.#drawn) {
-      if (wanted.has(key)) continue;
+      // What is being typed stays, wherever its row has gone.
+      if (wanted.has(key) || key === this.#editing) continue;
       element.remove();
       this.#drawn.delete(key);
     }
@@ -153,6 +164,7 @@ export class Tree {
     });
     this.#sort([...wanted.keys()].map((key) => this.#drawn.get(key).element));
     const chosen = this.#drawn.get(this.#chosen)?.element;
+    this.element.classList.toggle("unmarked", !chosen);
     if (chosen) this.element.setAttribute("aria-activedescendant", chosen.id);
     else this.element.removeAttribute("aria-activedescendant");
   }
@@ -187,10 +199,12 @@ export class Tree {
       element.classList.remove("added", "changed");
       void element.offsetWidth;
       element.classList.add(item.news);
+      this.#calls.say(`${shown(item.key)} ${item.news}`);
       item.news = null;
     }
     if (drawn.state === state && state !== undefined) return;
-    if (this.#editing !== null && this.#editing === item?.path && drawn.state !== undefined && element.querySelector(".editor")) return;
+    const editor = this.#editing !== null && this.#editing === item?.path && drawn.state !== undefined && element.querySelector(".edit");
+    if (editor) return editor.look(item.node);
     drawn.state = state;
     element.style.setProperty("--level", String(level - 1));
     element.setAttribute("aria-selected", String(isChosen));
@@ -207,7 +221,7 @@ export class Tree {
     const { node } = item;
     const isMap = node.kind === "map";
     const twisty = el("span", { class: isMap ? "twisty" : "twisty none", "aria-hidden": "true" }, isMap ? (item.listing ? "▾" : "▸") : "");
-    const key = el("span", { role: "gridcell", class: "key" }, twisty, el("span", { class: "name" }, shown(item.key || "/")));
+    const key = el("span", { role: "gridcell", class: "key" }, twisty, el("span", { class: "name", title: item.key.length > 40 ? shown(item.key) : null }, shown(item.key || "/")));
     const value = el("span", { role: "gridcell", class: "value" });
     if (this.#editing === item.path) fill(value, [this.#calls.edit(item)]);
     else fill(value, this.#valueParts(item));
@@ -236,11 +250,12 @@ export class Tree {
   #open(item) {
     if (item.node.kind !== "map" || item.listing) return;
     const query = item === this.#root ? this.#query : null;
-    item.listing = new Listing(this.#hearth, item.path, item.node.count, () => this.#listed(), query);
+    item.listing = new Listing(this.#hearth, item.path, item.node.count, (words) => this.#listed(words), query);
     this.draw();
   }
 
-  #listed() {
+  #listed(words) {
+    if (words) this.#calls.say(words);
     const { lacksIndex = false, refusal = null } = this.#root.listing ?? {};
     this.#calls.listed?.(lacksIndex, refusal);
     this.draw();
@@ -249,6 +264,7 @@ export class Tree {
   #shut(item) {
     item.listing?.stop();
     item.listing = null;
+    if (this.#editing?.startsWith(`${item.path}/`)) this.leaveEditor();
     if (this.#chosen.startsWith(`${item.path}/`)) this.#chosen = item.path;
     this.draw();
   }
@@ -272,8 +288,9 @@ export class Tree {
 
   edit(item) {
     if (item.node.kind !== "leaf" && item.node.kind !== "cut" && item.node.kind !== "nothing") return;
-    this.#editing = item.path;
     this.#chosen = item.path;
+    if (this.#calls.hasOwnEditor(item)) return this.draw();
+    this.#editing = item.path;
     this.#draw();
     this.#drawn.get(item.path)?.element.querySelector("input, textarea")?.focus();
   }
@@ -288,6 +305,7 @@ export class Tree {
 
   #press(event) {
     if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (this.#type(event)) return;
     const row = this.#awaited ?? this.#indexOf(this.#chosen);
     const page = Math.max(1, Math.floor(this.element.clientHeight / rowHeight) - 1);
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
@@ -299,12 +317,43 @@ export class Tree {
     else if (!item) return;
     else if (event.key === "ArrowRight") item.listing ? this.#moveTo(row + 1) : this.#open(item);
     else if (event.key === "ArrowLeft") item.listing && item !== this.#root ? this.#shut(item) : this.#toParent(item);
+    else if (event.key === "F2") this.edit(item);
     else if (event.key === "Enter") item.node.kind === "map" ? this.#toggle(item) : this.edit(item);
     else if (event.key === "Delete") this.#calls.remove(item);
     else if (event.key === "o") this.#calls.follow(item);
     else if (event.key === "+" || event.key === "a") this.#calls.add(item);
     else return;
     event.preventDefault();
+  }
+
+  /** Goes to the sibling whose key begins as it was typed; whether the key of the keyboard was for that. */
+  #type(event) {
+    if (event.timeStamp - this.#typedAt > typingPause) this.#typed = "";
+    if ([...event.key].length !== 1 || (!this.#typed && commands.has(event.key))) return false;
+    event.preventDefault();
+    // It is no key of the page then.
+    event.stopPropagation();
+    this.#typed += event.key;
+    this.#typedAt = event.timeStamp;
+    const { parent = this.#root } = this.#find(this.#indexOf(this.#chosen)) ?? {};
+    const start = this.#typed.toLowerCase();
+    const near = parent.listing?.items.find(({ key }) => key.toLowerCase().startsWith(start));
+    this.#goTo(parent, near?.key ?? this.#typed);
+    return true;
+  }
+
+  /** Chooses the child with this key, or the first one whose key begins so. */
+  async #goTo(parent, start) {
+    const { listing } = parent;
+    if (!listing) return;
+    try {
+      const { index, key } = await listing.find(start);
+      if (parent.listing !== listing || !key?.startsWith(start)) return;
+      const above = listing.items.slice(0, Math.max(0, index - listing.first)).reduce((sum, item) => sum + this.#below(item), 0);
+      this.#moveTo(this.#indexOf(parent.path) + 1 + index + above);
+    } catch {
+      // What may not be read says so where it is listed.
+    }
   }
 
   #toParent(item) {

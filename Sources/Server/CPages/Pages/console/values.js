@@ -26,7 +26,8 @@ export const shown = (text) =>
   text.replace(unseen, (sign) =>
     sign === "\n" ? "⏎" : sign === "\t" ? "⇥" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-const fold = (text, length) => (text.length > length ? `${text.slice(0, length)}…` : text);
+/** The beginning of a text, and no half of a character. */
+const fold = (text, length) => (text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text);
 
 /** Whether a text is rather bytes than words: long, and without a blank, or with many characters that are not seen. */
 export function isBinary(value) {
@@ -37,9 +38,10 @@ export function isBinary(value) {
 
 export const byteCount = (text) => new TextEncoder().encode(text).length;
 
-/** A leaf in one line, as JSON has it. */
+/** A leaf in one line, as JSON has it. A whole number that the browser may have rounded has a sign before it. */
 export function leafText(value, length = 300) {
-  if (typeof value !== "string") return String(value);
+  if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) <= 2 ** 63) return `≈ ${value}`;
+  if (typeof value !== "string") return asJSON(value);
   return `"${shown(fold(value, length))}"`;
 }
 
@@ -75,24 +77,34 @@ export function dateOf(value) {
   return null;
 }
 
-/** What a person has typed, as a value. Throws an `Error` with what is wrong. */
-export function parse(text, type) {
+/** A leaf as JSON; `JSON.stringify` has no minus before 0. */
+export const asJSON = (value) => (Object.is(value, -0) ? "-0" : JSON.stringify(value));
+
+export const hasUnseen = (text) => text.replace(/[\n\t]/g, "").search(unseen) >= 0;
+
+/** A text of JSON in which characters that are not seen stand as escapes. */
+export const escaped = (json) => json.replace(unseen, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** What a person has typed, as JSON, digit by digit. Throws an `Error` with what is wrong. */
+export function jsonOf(text, type) {
+  const trimmed = text.trim();
   switch (type) {
     case "text":
-      return text;
+      return JSON.stringify(text);
     case "number": {
-      const value = Number(text.trim());
-      if (!text.trim() || !Number.isFinite(value)) throw new Error("A number looks like 12, -0.5 or 1e9.");
-      return value;
+      const value = Number(trimmed);
+      if (!trimmed || !Number.isFinite(value)) throw new Error("A number looks like 12, -0.5 or 1e9.");
+      return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(trimmed) ? trimmed : asJSON(value);
     }
     case "true or false": {
-      const word = text.trim().toLowerCase();
+      const word = trimmed.toLowerCase();
       if (word !== "true" && word !== "false") throw new Error("Write true or false.");
-      return word === "true";
+      return word;
     }
     default:
       try {
-        return JSON.parse(text);
+        JSON.parse(text);
+        return trimmed;
       } catch (error) {
         throw new Error(`This is no JSON: ${error.message}`);
       }
@@ -106,6 +118,16 @@ export function keyFault(key) {
   if (bad) return `A key cannot hold ${shown(bad[0]) === bad[0] ? bad[0] : "a control character"}.`;
   const length = byteCount(key);
   return length > 768 ? `A key has at most 768 bytes; this one has ${length}.` : null;
+}
+
+const integer = (key) => (/^(0|-?[1-9]\d{0,9})$/.test(key) && Number(key) >= -(2 ** 31) && Number(key) < 2 ** 31 ? Number(key) : null);
+
+/** The order of keys: whole numbers of 32 bits first, by value, then texts. Below 0 when `a` is before `b`. */
+export function compareKeys(a, b) {
+  const [one, other] = [integer(a), integer(b)];
+  if (one !== null && other !== null) return one - other;
+  if (one !== null || other !== null) return one === null ? 1 : -1;
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 export const join = (path, key) => (path ? `${path}/${key}` : key);
