@@ -56,15 +56,20 @@ struct AuditCommand: Command {
             database.perform(database.request(.get, Self.address, parameters())).body,
             database
         )
-        return .done(entries.map(shown).joined(separator: "\n"))
+        return .done(lines(entries))
+    }
+
+    /// The text of entries; on a terminal nothing in it steers that.
+    private func lines(_ entries: [Node]) -> String {
+        let text = entries.map(shown).joined(separator: "\n")
+        return Descriptor.standardOutput.isTerminal ? TerminalText.shown(text) : text
     }
 
     private func read(_ folder: String) throws(CommandError) -> CommandOutcome {
         do throws(FileError) {
             let found = try AuditCommands.newest(limit, inDataFolder: folder, text: text)
-            let lines = found.lines.compactMap { Node(answer: $0) }.map(shown)
             return .done(
-                TerminalText.shown(lines.joined(separator: "\n")),
+                lines(found.lines.compactMap { Node(answer: $0) }),
                 errors: found.damage.map { "warning: \($0)" } ?? ""
             )
         } catch {

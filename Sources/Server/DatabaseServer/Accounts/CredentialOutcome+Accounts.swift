@@ -59,6 +59,19 @@ extension AccountDirectory {
         }
     }
 
+    /// Whether what goes on for this term may still do so, as accounts are now. A session of the console is none of an
+    /// account's own: `IdentityService.stillCounts` looks at it.
+    func stillCounts(_ term: CredentialTerm) -> Bool {
+        guard let holder = term.holder else { return true }
+        switch holder.name {
+        case .user(let uid): return tokenStart(uid).map { holder.issuedAt >= $0 } ?? false
+        case .serviceAccount(let email):
+            let account = serviceAccount(email: email)
+            return account?.counts(issuedAt: holder.issuedAt, keyID: nil) ?? false
+        case .console: return true
+        }
+    }
+
     private func user(_ token: VerifiedToken) throws(CredentialRefusal) -> CredentialHolder {
         guard let uid = token.subject, let issuedAt = token.issuedAt, let start = tokenStart(uid),
             issuedAt >= start

@@ -1,4 +1,3 @@
-import Accounts
 import DatabaseCore
 import IdentityToolkit
 import Tokens
@@ -39,15 +38,8 @@ extension IdentityService {
 
     /// Whether what goes on for this term may still do so, as accounts and sessions of the console are now.
     func stillCounts(_ term: CredentialTerm) -> Bool {
-        guard let holder = term.holder else { return true }
-        switch holder.name {
-        case .user(let uid):
-            return accountDirectory.tokenStart(uid).map { holder.issuedAt >= $0 } ?? false
-        case .serviceAccount(let email):
-            let account = accountDirectory.serviceAccount(email: email)
-            return account?.counts(issuedAt: holder.issuedAt, keyID: nil) ?? false
-        case .console(let number): return server.console.isOpen(number)
-        }
+        if case .console(let number) = term.holder?.name { return server.console.isOpen(number) }
+        return accountDirectory.stillCounts(term)
     }
 
     /// Ends what goes on by credentials that were issued before a time, seconds since 1970.

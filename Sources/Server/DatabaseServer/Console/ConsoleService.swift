@@ -123,11 +123,18 @@ final class ConsoleService: Service {
             "signedIn": .boolean(session != nil),
             "role": session.map { .string($0.role.rawValue) },
             "name": session.map { .string($0.name) },
+            "email": session.flatMap { email(of: $0) }.map { .string($0) },
             "expiresAt": session.map { .integer($0.expiry.milliseconds) },
         ]
         var response = HTTPResponse.secret(body.text)
         if let cookie { response.headers.append(cookie) }
         answer(exchange, response)
+    }
+
+    /// The address by which the holder of a session knows themselves.
+    private func email(of session: ConsoleSessions.Session) -> String? {
+        guard case .account(let uid, _) = session.holder else { return nil }
+        return server.identity.accountDirectory.account(uid)?.email
     }
 
     /// Whether browsers keep the cookie that an answer to this request hands out: over TLS, and on this machine.
