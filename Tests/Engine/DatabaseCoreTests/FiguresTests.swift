@@ -15,7 +15,8 @@ struct FiguresTests {
             if case .close(ConnectionID(1), let reason) = effect { reason } else { nil }
         }
         #expect(reasons == [.ended])
-        #expect(driver.engine.root(of: driver.database).child(Key("left")) == Node(true))
+        let left = try Key("left")
+        #expect(driver.engine.root(of: driver.database).child(left) == Node(true))
         #expect(driver.engine.figures(of: ConnectionID(1), listenLimit: 1) == nil)
         // It is gone: nothing more happens to it.
         #expect(driver.step(.end(ConnectionID(1))).isEmpty)
@@ -30,7 +31,8 @@ struct FiguresTests {
             driver.engine.figures(of: ConnectionID(1), listenLimit: 2)
         )
         #expect(figures.database == driver.database)
-        #expect(figures.identity.auth?.value.child(Key("uid")).string == "ann")
+        let uid = try Key("uid")
+        #expect(figures.identity.auth?.value.child(uid).string == "ann")
         #expect(figures.listenCount == 3)
         let first = [try Path("/a"), try Path("/b")]
         #expect(figures.listens.map(\.path) == first)
