@@ -211,6 +211,19 @@ def test_publishing_shows_what_differs_and_changes(console, server):
     assert in_force(server, "asked") == '{"rules": {}}'
 
 
+def test_what_is_typed_stays_while_another_page_is_looked_at(console, server):
+    page = console("rules?ns=draft")
+    page.wait(f"{FIELD}.value.includes('rules')")
+    page.write("textarea.code", '{"rules": {}} // mine')
+    page.press("#rail a", "Requests")
+    page.wait_text(".teach", "No request yet")
+    page.press("#rail a", "Rules")
+    page.wait(f"{FIELD}.value === '{{\"rules\": {{}}}} // mine'")
+    page.wait("![...document.querySelectorAll('button')].find((b) => b.textContent === 'Publish').disabled")
+    page.press(".bar button", "Read anew")
+    page.wait(f"!{FIELD}.value.includes('mine')")
+
+
 def test_shadow_rules_meet_real_requests_and_nothing_depends_on_them(console, server):
     rules_of(server, "shadow", '{"rules": {"a": {".read": true}, "b": {".read": false}}}')
     page = console("rules?ns=shadow")
