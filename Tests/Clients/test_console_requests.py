@@ -59,6 +59,18 @@ def test_a_refusal_is_understood_and_tried_again(console, server):
     page.wait("document.querySelectorAll('.request').length === 2")
 
 
+def test_what_was_not_looked_at_stands_there_once(console, server):
+    rules_of(server, "passed", {"rules": {"$a": {".read": "auth != null && data.child('x').val() === auth.uid"}}})
+    assert server.get("/a.json?ns=passed").status == 401
+    page = console("requests?ns=passed")
+    page.press(".request.refused", "/a")
+    parts = "[...document.querySelectorAll('.rule-part tr')].map((row) => row.innerText.replace(/\\s+/g, ' ').trim()).join('; ')"
+    page.wait(
+        f"{parts} === \"auth != null && data.child('x').val() === auth.uid false; auth != null false; auth null; "
+        "data.child('x').val() === auth.uid not looked at\""
+    )
+
+
 def test_requests_are_listed_by_kind_path_user_and_connection(console, server):
     rules_of(server, "listed", {"rules": {"a": {".read": True, ".write": True}, "b": {".read": "auth.uid === 'ann'"}}})
     for path in ("a", "b"):

@@ -16,7 +16,7 @@ const operations = ["read", "listen", "recheck", "set", "update", "transaction",
 export class RequestsPage {
   #shell;
   #list = el("ol", { class: "requests", role: "listbox", tabindex: "0", "aria-label": "Requests, newest first" });
-  #detail = el("section", { class: "inspector", "aria-label": "The chosen request", hidden: true });
+  #detail = el("section", { class: "inspector chosen", "aria-label": "The chosen request", hidden: true });
   #empty = el("div", { class: "empty teach" });
   #records = [];
   #chosen = null;
@@ -154,7 +154,7 @@ export class RequestsPage {
     this.#detail.hidden = this.#chosen === null || (!record && this.#detail.dataset.id !== String(this.#chosen));
     if (record && this.#detail.dataset.id !== String(record.id)) {
       this.#show(record);
-      // In a narrow window it stands below the list.
+      // In a narrow window it stands above the list.
       this.#detail.scrollIntoView({ block: "nearest" });
     }
   }
@@ -170,7 +170,7 @@ export class RequestsPage {
       el("span", { class: "path" }, shown(path)),
       el("span", { class: "who" }, auth ? shown(String(auth.uid ?? "a user without a uid")) : "no user"),
       el("span", { class: "how" }, protocol),
-      el("span", { class: "rule" }, last ? `${shown(last.path)} .${last.kind} line ${last.line}` : "no rule"),
+      el("span", { class: "decider" }, last ? `${shown(last.path)} .${last.kind} line ${last.line}` : "no rule"),
     );
   }
 

@@ -10,6 +10,16 @@ export function outcomeText({ value, number, cut, error, unevaluated }) {
   return number ?? shown(JSON.stringify(value) ?? "null") + (cut ? "…" : "");
 }
 
+/** The parts without those of a part that was not looked at. */
+function seen(values) {
+  let passed = "";
+  return values.filter(({ text, unevaluated }) => {
+    if (unevaluated && passed.includes(text)) return false;
+    passed = unevaluated ? text : "";
+    return true;
+  });
+}
+
 /** What a rule came to, in words. */
 export const resultText = ({ result, error }) => (result === "error" ? `error: ${error?.message ?? error}` : String(result));
 
@@ -25,7 +35,7 @@ export function ruleTrace(rule, { dataAddress, lineAddress }) {
     el("summary", {}, el("code", {}, `${shown(path)} .${kind}`), " ", lineAddress ? el("a", { href: lineAddress(rule) }, `line ${line}`) : `line ${line}`, " ", el("span", { class: `result-${result}` }, resultText(rule))),
     lineAddress ? el("pre", {}, source) : null,
     bound ? el("p", { class: "quiet" }, `with ${shown(bound)}`) : null,
-    el("table", {}, el("tbody", {}, values.map((value) => el(
+    el("table", {}, el("tbody", {}, seen(values).map((value) => el(
       "tr",
       {},
       el("td", {}, el("code", {}, value.text)),

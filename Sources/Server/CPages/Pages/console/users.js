@@ -20,7 +20,7 @@ export class UsersPage {
   #table;
   #count = el("span", { class: "count", role: "status" });
   #pager = el("div", { class: "bar" });
-  #detail = el("aside", { class: "inspector", "aria-label": "The chosen user", hidden: true });
+  #detail = el("aside", { class: "inspector chosen", "aria-label": "The chosen user", hidden: true });
   #query = new URLSearchParams();
   #turn = 0;
   #users = [];
@@ -141,9 +141,9 @@ export class UsersPage {
       const { users: [user] = [] } = await post("/accounts:lookup", { localId: [uid] });
       if (uid !== this.#chosen) return;
       this.#detail.hidden = false;
+      // In a narrow window it stands above the list.
+      this.#detail.scrollIntoView({ block: "nearest" });
       if (user) this.#draw(user);
-      // In a narrow window it stands below the list.
-      if (user) this.#detail.scrollIntoView({ block: "nearest" });
       else fill(this.#detail, [this.#head(shown(uid)), el("p", { class: "quiet" }, "There is no such user any more.")]);
     } catch (refusal) {
       notice(`Could not read the user: ${refusal.message}`, true);
