@@ -94,6 +94,9 @@ def test_data(server):
     assert int(exported["bytes"]) == (server.folder / "out.json").stat().st_size - 1
     run(server, "backup", "all.backup")
     assert line(server, "a backup is sent") == {"bytes": str((server.folder / "all.backup").stat().st_size)}
+    run(server, "search", "planted", "/room")
+    [searched] = lines(server, "data searched")
+    assert (searched["database"], searched["path"]) == ("default", "/room") and "planted" not in server.log_text
     # What is read bit by bit is no export.
     run(server, "get", "/room/k1")
     run(server, "get", "/room", "--shallow")

@@ -36,7 +36,9 @@ final class SearchService: Service {
     /// Answers from what was read, when that was for a search or a measurement.
     func answers(_ pending: PendingExchange, from node: Node) -> Bool {
         switch pending.subject {
-        case .search(let request): stream(SearchRun(request, in: node), to: pending)
+        case .search(let request):
+            server.admin.noteSearch(pending, below: request.path)
+            stream(SearchRun(request, in: node), to: pending)
         case .size: measure(node, pending)
         default: return false
         }
