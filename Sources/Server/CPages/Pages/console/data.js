@@ -19,6 +19,8 @@ import { claimsOf, connectAs } from "./viewer.js";
 const undoByteCount = 8_000_000;
 const mostUndos = 20;
 const pauseBetweenWords = 1_500;
+/** What takes longer says what it does. */
+const shortWait = 300;
 
 export class DataPage {
   #shell;
@@ -328,7 +330,8 @@ export class DataPage {
 
   /** What is at a path, with its tag; without the text where that is too large to be kept. */
   async #before(path) {
-    const { children, bytes: byteCount } = await this.#nodes.size(path);
+    const timer = setTimeout(() => notice(`Counting what is at /${shown(path)} …`), shortWait);
+    const { children, bytes: byteCount } = await this.#nodes.size(path).finally(() => clearTimeout(timer));
     const size = { children, byteCount };
     return byteCount <= undoByteCount ? { ...size, ...(await this.#nodes.read(path)) } : { ...size, etag: await this.#tagOf(path) };
   }

@@ -1,4 +1,4 @@
-// The palette: one field that leads to a page, a path, a database or a user.
+// The palette: one field that leads to a page, a path, a database, a user or a search.
 
 import { byId, el, fill } from "./dom.js";
 import { opened } from "./parts.js";
@@ -102,7 +102,8 @@ function found(shell, pages, actions, text) {
   const matches = [...places, ...visited].filter((entry) => words.every((word) => entry.words.toLowerCase().includes(word)));
   const typed = path(shell, text, "path");
   const user = { words: `Find the user ${shown(text)}`, kind: "user", work: () => shell.go("users", "", { find: text }) };
-  const rest = text.startsWith("/") ? [typed, ...matches.filter((entry) => entry.words !== typed.words)] : [...matches, user, typed];
+  const search = { words: `Find ${shown(text)} in keys and values`, kind: "search", work: () => shell.go("data", "", { find: text }) };
+  const rest = text.startsWith("/") ? [typed, ...matches.filter((entry) => entry.words !== typed.words)] : [...matches, user, search, typed];
   return rest.slice(0, mostShown);
 }
 
