@@ -1,5 +1,6 @@
 """Durability: orderly ends, checkpoints, folders that cannot be used, a disk that fills up."""
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -127,16 +128,30 @@ def test_a_data_folder_that_is_a_file_is_refused(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.fixture
-def small_disk(tmp_path):
+@contextlib.contextmanager
+def disk(folder, size):
     """A file system with little room; skipped where none can be mounted."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=600m", "tmpfs", str(folder)]
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
         pytest.skip("only root can mount a small disk")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    with disk(tmp_path / "disk", "600m") as folder:
+        yield folder
+
+
+def fill(folder):
+    """Takes the whole room of a disk; returns the file that has it."""
+    ballast = folder / "ballast"
+    status = os.statvfs(folder)
+    with open(ballast, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, status.f_bavail * status.f_bsize)
+    return ballast
 
 
 def test_a_full_disk_refuses_writes_and_service_resumes_by_itself(small_disk, tmp_path):
@@ -172,15 +187,46 @@ def test_a_full_disk_refuses_writes_and_service_resumes_by_itself(small_disk, tm
 
 
 @pytest.fixture
+def tiny_disk(tmp_path):
+    with disk(tmp_path / "disk", "20m") as folder:
+        yield folder
+
+
+def leave(server, names, size):
+    """Clients that each store a text to be written when they are gone, and go."""
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(Wire(server.port)) for _ in names]
+        for name, client in zip(names, clients, strict=True):
+            assert client.request("o", p=f"/gone/{name}", d=size * "x")[0]["s"] == "ok"
+        yield
+
+
+def test_clients_that_leave_on_a_full_disk_do_not_end_the_server_and_what_they_stored_comes_with_room(tiny_disk, tmp_path):
+    names = [f"k{number:02}" for number in range(40)]
+    with Hearth(data=tiny_disk / "data", log=tmp_path / "log") as server:
+        # Together they come to more than is left of the log's segments.
+        clients = leave(server, names, 60_000)
+        next(clients)
+        ballast = fill(tiny_disk)
+        server.await_log("writes are refused until")
+        next(clients, None)
+        with Wire(server.port) as other:
+            assert other.request("p", p="/a", d=1)[0]["s"] == "unavailable"
+            assert other.request("g", p="/a", q={})[0]["s"] == "ok"
+        server.kill()
+        server.start()
+        server.await_log("writes are refused until")
+        ballast.unlink()
+        server.await_log("writes are taken again")
+        assert set(server.get("/gone.json?ns=demo&shallow=true").json) == set(names)
+        assert server.put("/a.json?ns=demo", 1).status == 200
+
+
+@pytest.fixture
 def small_checkpoints(tmp_path):
-    """A data folder whose checkpoints lie on a file system of 4 MiB; skipped where none can be mounted."""
-    folder = tmp_path / "data" / "checkpoints"
-    folder.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("only root can mount a small disk")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    """A data folder whose checkpoints lie on a file system of 4 MiB."""
+    with disk(tmp_path / "data" / "checkpoints", "4m") as folder:
+        yield folder
 
 
 def test_a_checkpoint_that_fails_is_reported_costs_no_log_and_is_tried_again(small_checkpoints, tmp_path):

@@ -39,7 +39,7 @@ extension DatabaseEngine {
         for id in [labels.stable, labels.canary] {
             if let id, database.settings.ruleset(id) == nil { return .unknownRuleset }
         }
-        return logCondition.refusal
+        return writeRefusal
     }
 
     private func putLabels(

@@ -198,7 +198,7 @@ extension DatabaseEngine {
         _ session: Session,
         _ step: inout Step
     ) -> Answer {
-        if let refusal = logCondition.refusal { return .refused(refusal) }
+        if let refusal = writeRefusal { return .refused(refusal) }
         let outcome = session.database.storeOnDisconnect(entries, for: session, &step)
         if case .done = outcome, let path = entries.first?.target.path {
             note(.write(.onDisconnect, path, byteCount: entries.byteCount), of: session, &step)
@@ -211,7 +211,7 @@ extension DatabaseEngine {
         _ session: Session,
         _ step: inout Step
     ) -> Answer {
-        if let refusal = logCondition.refusal { return .refused(refusal) }
+        if let refusal = writeRefusal { return .refused(refusal) }
         return session.database.cancelOnDisconnect(target, for: session, &step)
     }
 }

@@ -25,7 +25,7 @@ extension DatabaseEngine {
                 database.recovered()
                 database.renewShadow(now: now)
                 for session in database.disconnects.keys.sorted() {
-                    database.runOnDisconnect(session, &step)
+                    runOnDisconnect(session, in: database, &step)
                 }
             }
         }

@@ -77,7 +77,7 @@ extension DatabaseEngine {
         }
         session.database.profileOperation(.disconnect, .root, &step)
         session.database.removeListens(of: session)
-        session.database.runOnDisconnect(session.id, &step)
+        runOnDisconnect(session.id, in: session.database, &step)
     }
 
     // MARK: - Requests, strictly in order for each connection
@@ -147,7 +147,7 @@ extension DatabaseEngine {
         _ step: inout Step,
     ) {
         session.become(identity, term, &holders)
-        session.database.identityChanged(of: session, &step)
+        identityChanged(of: session, &step)
         session.database.reauthorizeListens(of: session, &step)
     }
 

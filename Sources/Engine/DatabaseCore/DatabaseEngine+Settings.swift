@@ -17,7 +17,7 @@ extension DatabaseEngine {
             return .rulesMismatch(present)
         }
         if change.isDryRun { return .done }
-        if let refusal = logCondition.refusal { return .refused(refusal) }
+        if let refusal = writeRefusal { return .refused(refusal) }
         if database.isInForce(rules?.text) {
             database.ownRules = rules
             database.renewShadow(now: step.now)
@@ -58,7 +58,7 @@ extension DatabaseEngine {
         _ database: Database,
         _ step: inout Step,
     ) -> Response {
-        if let refusal = logCondition.refusal { return .refused(refusal) }
+        if let refusal = writeRefusal { return .refused(refusal) }
         database.append(database.takeSettings(entries), at: database.commitTime(step.now), &step)
         step.counts.commits += 1
         database.renewShadow(loaded, now: step.now)

@@ -77,8 +77,8 @@ extension DatabaseEngine {
         let (write, database) = (asked.write, asked.asker.database)
         let isRemoval =
             logCondition == .diskLow && write.onlyRemoves
-            && removalByteCount < policy.removalByteCount
-        if !isRemoval, let refusal = logCondition.refusal { return .refused(refusal) }
+            && takenByteCount < policy.removalByteCount
+        if !isRemoval, let refusal = writeRefusal { return .refused(refusal) }
         let before = database.number
         let firstEffect = step.effects.count
         let (compared, decided) = (asked.compared, asked.decided)
@@ -93,11 +93,7 @@ extension DatabaseEngine {
             )
             if let note { step.effects.insert(note, at: firstEffect) }
         }
-        if isRemoval {
-            for case .append(let commit) in step.effects[firstEffect...] {
-                removalByteCount += CommitRecord.overheadByteCount + commit.payloadByteCount
-            }
-        }
+        countRoom(from: firstEffect, step)
         if case .denied = outcome { step.counts.refusedWrites += 1 }
         database.profileWrite(write, outcome, &step)
         return outcome

@@ -18,8 +18,10 @@ package final class DatabaseEngine {
     var portions: ArraySlice<Portion> = []
     /// Whether the log can take new commits.
     var logCondition = LogCondition.ready
-    /// Bytes of the removals that were taken while the disk was low.
-    var removalByteCount = 0
+    /// Bytes of the commits that were made while the log should take none: removals, and what cannot be refused.
+    var takenByteCount = 0
+    /// What waits for room in the log, oldest first.
+    var roomWaiters: ArraySlice<RoomWaiter> = []
     package private(set) var counts = EngineCounts()
     var lastInquiry: UInt64 = 0
     private var lastListen: UInt64 = 0
@@ -79,7 +81,8 @@ package final class DatabaseEngine {
             if let database = databases[id] { replaceRules(of: database, rules, &step) }
         case .log(let condition):
             logCondition = condition
-            if condition == .ready { removalByteCount = 0 }
+            if condition == .ready { takenByteCount = 0 }
+            makeWaiting(&step)
         case .profile(let id, let isOn):
             databases[id]?.isProfiled = isOn
         case .tick:
@@ -158,10 +161,11 @@ package final class DatabaseEngine {
 
     // MARK: - Long work
 
-    /// Messages that continue after they have waited.
+    /// What continues after it has waited.
     enum Portion {
         case parked(Session)
         case indexed(KeptIndex)
+        case room
     }
 
     /// One decision counts as 20 steps, a listen that ends as 4, a message as 125.
@@ -186,6 +190,7 @@ package final class DatabaseEngine {
             session.waiting = nil
             receiveParked(session, &step)
         case .indexed(let kept): performParked(kept, &step)
+        case .room: makeWaiting(&step)
         }
     }
 

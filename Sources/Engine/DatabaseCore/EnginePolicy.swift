@@ -18,7 +18,7 @@ package struct EnginePolicy: Sendable {
     package var inspection: InspectionLevel
     /// Whether clients get the reason when the rules refuse them (`--dev`), while refusals are inspected.
     package var explainsRefusals: Bool
-    /// Bytes of the commits that only remove data and are taken while the disk is low.
+    /// Bytes of the commits that only remove data, and of on-disconnect writes that run, while the disk is low.
     package var removalByteCount = Limits.removalByteCount
     /// What one step may take.
     package var bounds = Bounds()

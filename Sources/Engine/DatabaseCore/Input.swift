@@ -45,7 +45,7 @@ package enum Input: Sendable {
 package enum LogCondition: Sendable, Equatable {
     case ready
     /// The disk is below its reserve, and the next segment of the log has its room: writes that only
-    /// remove data are taken, up to `EnginePolicy.removalByteCount`.
+    /// remove data are taken, and on-disconnect writes run, up to `EnginePolicy.removalByteCount`.
     case diskLow
     /// The next segment of the log has no room.
     case diskFull

@@ -37,9 +37,12 @@ package enum Limits {
     package static let sumsAsked = 100
     /// On-disconnect writes of one session.
     package static let onDisconnectWrites = 1_000
-    /// Bytes of the commits that only remove data and are taken while the disk is below its reserve, until there is
-    /// room again: a quarter of a segment of the log, whose room is taken beforehand (less on a small disk).
+    /// Bytes of the commits that only remove data, and of on-disconnect writes that run, while the disk is below its
+    /// reserve, until there is room again: a quarter of a segment of the log, whose room is taken beforehand (less on a
+    /// small disk).
     package static let removalByteCount = 16 * 1024 * 1024
+    /// Sessions whose on-disconnect writes or identities waited for room in the log, and are committed within one step.
+    package static let roomWaitersAtOnce = 64
     /// How often the remaining on-disconnect writes of a session are decided together, once some are refused.
     package static let disconnectRounds = 8
     /// Bytes of the on-disconnect writes of one session, as the log keeps them: they become one commit.

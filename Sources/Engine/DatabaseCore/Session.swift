@@ -16,6 +16,8 @@ final class Session {
     /// What the oldest unanswered request waits for. While set, later ones are parked.
     var waiting: Waiting?
     var parked: ArraySlice<SessionRequest> = []
+    /// Whether its identity waits for room in the log.
+    var awaitsRoom = false
     /// Why the rules refuse the current request, for its answer in the plain event protocol.
     var explanation: String?
 

@@ -16,7 +16,8 @@ final class EngineDriver {
         explainsRefusals: Bool = false,
         childrenIndexedAtOnce: Int = Limits.childrenIndexedAtOnce,
         nodesHashedAtOnce: Int = Limits.nodesHashedAtOnce,
-        nodesDecidedAtOnce: Int = .max
+        nodesDecidedAtOnce: Int = .max,
+        removalByteCount: Int = Limits.removalByteCount
     ) {
         var policy = EnginePolicy(
             databases: [database],
@@ -28,6 +29,7 @@ final class EngineDriver {
         policy.bounds.childrenIndexedAtOnce = childrenIndexedAtOnce
         policy.bounds.nodesHashedAtOnce = nodesHashedAtOnce
         policy.bounds.nodesDecidedAtOnce = nodesDecidedAtOnce
+        policy.removalByteCount = removalByteCount
         engine = DatabaseEngine(policy)
     }
 

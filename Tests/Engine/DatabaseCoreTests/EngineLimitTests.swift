@@ -90,6 +90,35 @@ struct EngineLimitTests {
         #expect(try remove(index + 1) == nil)
     }
 
+    @Test("ended sessions write up to the limit of removals on a low disk, and the rest with room")
+    func endsWithoutRoom() throws {
+        let text = String(repeating: "x", count: 1_000)
+        let driver = EngineDriver(removalByteCount: 10_000)
+        let count = UInt64(2 * DatabaseCore.Limits.roomWaitersAtOnce)
+        for number in 1...count {
+            driver.connect(number)
+            driver.send(number, "o", #""p":"/gone/k\#(number)","d":"\#(text)""#)
+        }
+        func commits(_ effects: [Effect]) -> Int {
+            effects.count { if case .append = $0 { true } else { false } }
+        }
+        driver.step(.log(.diskLow))
+        var done = 0
+        for number in 1...count {
+            done += commits(driver.step(.disconnected(ConnectionID(number))))
+        }
+        #expect(done == 8, "as many as fit the limit")
+        #expect(commits(try driver.put("/gone", .absent)) == 1, "removals have what is left")
+        #expect(commits(driver.step(.log(.diskFull))) == 0)
+        #expect(commits(driver.step(.log(.ready))) == DatabaseCore.Limits.roomWaitersAtOnce)
+        #expect(commits(try driver.put("/a", Node(true))) == 0, "those that wait come first")
+        let rest = Int(count) - done - DatabaseCore.Limits.roomWaitersAtOnce
+        #expect(driver.engine.hasWork)
+        #expect(commits(driver.step(.longWork(steps: 1))) == rest)
+        #expect(commits(try driver.put("/a", Node(true))) == 1)
+        #expect(!driver.engine.hasWork)
+    }
+
     @Test("a listen registered twice is one listen")
     func listenTwice() throws {
         let driver = EngineDriver()

@@ -18,6 +18,13 @@ package struct ReferenceModel: Sendable {
         var rules: [SimulatedRules]
     }
 
+    /// What a session has done and the log has no room for.
+    package struct Waiting: Sendable {
+        let session: String
+        /// Whom its stored writes run for from then on; nil when it has ended and they run.
+        var identity: SimulatedIdentity?
+    }
+
     /// What one connection must be sent, in this order.
     package enum Expectation: Sendable {
         case hello(session: String, commit: Int)
@@ -68,7 +75,9 @@ package struct ReferenceModel: Sendable {
     /// The rules of a database that has none of its own.
     private(set) var defaultRules: SimulatedRules
     /// Room on the disk: with little, writes are refused but for removals; with none, all are.
-    package var space = SpaceState.ok
+    package private(set) var space = SpaceState.ok
+    /// What sessions stored and may not run, or run for another, before there is room: in the order of its commits.
+    package private(set) var waiting: [Waiting] = []
     private var listenCount = 0
 
     package init(rules: SimulatedRules) {
@@ -115,7 +124,28 @@ package struct ReferenceModel: Sendable {
     /// A session ends and what it stored runs.
     package mutating func disconnect(_ connection: UInt64, now: Int64) {
         guard let session = sessions.removeValue(forKey: connection) else { return }
-        runOnDisconnect(session.id, now: now)
+        if current.disconnects[session.id] != nil { wait(Waiting(session: session.id), now) }
+    }
+
+    /// The log says how much room there is.
+    package mutating func spaceChanged(_ space: SpaceState, now: Int64) {
+        self.space = space
+        while space != .full, !waiting.isEmpty { make(waiting.removeFirst(), now) }
+    }
+
+    /// Does at once, or once there is room, what a session cannot be refused.
+    private mutating func wait(_ waiter: Waiting, _ now: Int64) {
+        if space == .full { waiting.append(waiter) } else { make(waiter, now) }
+    }
+
+    private mutating func make(_ waiter: Waiting, _ now: Int64) {
+        let id = waiter.session
+        guard let identity = waiter.identity else { return runOnDisconnect(id, now: now) }
+        change(now) { state in
+            if state.disconnects[id]?.identity == identity { return false }
+            state.disconnects[id]?.identity = identity
+            return true
+        }
     }
 
     /// A request arrives; behind an unanswered credential it waits.
@@ -247,7 +277,7 @@ package struct ReferenceModel: Sendable {
         states[commit].rules = [rules]
         sessions = [:]
         expectations = []
-        space = .ok
+        (space, waiting) = (.ok, [])
         for session in current.disconnects.keys.sorted() { runOnDisconnect(session, now: now) }
     }
 
@@ -354,12 +384,10 @@ package struct ReferenceModel: Sendable {
         sessions[connection]?.credential = credential
         let newest = commit
         sessions[connection]?.history.append((newest, identity))
-        change(now) { state in
-            guard let stored = state.disconnects[id], stored.identity != identity else {
-                return false
-            }
-            state.disconnects[id]?.identity = identity
-            return true
+        if let index = waiting.firstIndex(where: { $0.session == id }) {
+            waiting[index].identity = identity
+        } else if let stored = current.disconnects[id], stored.identity != identity {
+            wait(Waiting(session: id, identity: identity), now)
         }
         reauthorizeListens()
     }

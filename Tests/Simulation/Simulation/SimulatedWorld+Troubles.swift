@@ -116,7 +116,8 @@ extension SimulatedWorld {
         case .full: (condition, _) = (.diskFull, counts.note(.diskFull))
         }
         note("there is room: \(space)", 0)
-        model.space = space
+        if space != .full, !model.waiting.isEmpty { counts.note(.waitedForRoom) }
+        model.spaceChanged(space, now: now)
         try input(.log(condition), of: 0)
     }
 

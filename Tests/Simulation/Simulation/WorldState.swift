@@ -6,6 +6,8 @@ package enum WorldState: String, CaseIterable, Sendable {
     /// were never answered, or gone.
     case tornTail, recoveredCheckpoint, unacknowledgedCommits, lostCommits
     case diskLow, diskFull, roomAgain, writeRefusedForRoom, removalOnLowDisk, checkpointWithoutRoom
+    /// On-disconnect writes of sessions that ended on a full disk, or their identities, are committed later.
+    case waitedForRoom
     /// The log could not take what was decided already: the server stops.
     case endForRoom
     case backup, continuedFromBackup

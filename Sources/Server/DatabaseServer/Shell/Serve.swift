@@ -123,6 +123,8 @@ private struct ServerStart {
         }
         let box = ServerBox()
         let (auditFolder, auditNumber) = (audit?.path, audit?.lastNumber ?? 0)
+        // The log thread owns the writer from then on.
+        let space = writer?.spaceState ?? .ok
         let commits = CommitWriter(writer, audit: audit, ServerStart.reports(to: box, log))
         let server = Server(
             engine: engine,
@@ -165,6 +167,7 @@ private struct ServerStart {
             workers.stop()
             folder?.close()
         }
+        server.durability.spaceChanged(space)
         server.began(port: listener.port, imports)
         return server
     }
