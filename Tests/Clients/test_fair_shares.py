@@ -212,9 +212,25 @@ def test_memory_of_a_large_body_is_given_back(server):
     answer = ask(server, request("PUT", "/five.json", body, *GZIP))
     assert (answer[0], json.loads(answer[2])["error"]) == (401, "Permission denied")
     assert read_jobs(server) > read
+    await_memory(server, before + 10_000_000)
+
+
+@pytest.mark.release
+def test_memory_of_data_that_was_replaced_and_removed_is_given_back(server):
+    """The body is small; what comes of it is 14 bytes for each element, and is let go when it is replaced."""
+    before, returns = resident(server), metric(server, "hearth_memory_returns_total")
+    for _ in range(3):
+        assert ask(server, request("PUT", "/open.json?print=silent", gzip.compress(zeros(3_000_000)), *GZIP))[0] == 204
+    assert ask(server, request("DELETE", "/open.json"))[0] == 200
+    await_memory(server, before + 16_000_000)
+    assert metric(server, "hearth_memory_returns_total") > returns
+
+
+def await_memory(server, byte_count):
+    """Waits until the server has no more than so much in memory."""
     deadline = time.monotonic() + 120
-    while resident(server) > before + 10_000_000:
-        assert time.monotonic() < deadline, (before, resident(server))
+    while resident(server) > byte_count:
+        assert time.monotonic() < deadline, (byte_count, resident(server))
         time.sleep(0.1)
 
 

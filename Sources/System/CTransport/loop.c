@@ -184,4 +184,11 @@ void hearth_websocket_accept(const char *key, size_t key_byte_count, char out[29
     lws_b64_encode_string((const char *)digest, sizeof digest, out, 29);
 }
 
+// Left alone, malloc raises both with the largest block that was ever freed, up to 32 and 64 MiB, and keeps as much for
+// each thread that allocates.
+void hearth_bound_free_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 void hearth_return_memory(void) { malloc_trim(0); }

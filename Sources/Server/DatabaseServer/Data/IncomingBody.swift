@@ -104,11 +104,11 @@ final class IncomingBody {
     /// What was made of it may be large: it is let go where it was made.
     private func letGo() {
         let reader = reader
-        let readers = service.readers
-        _ = readers.read(0, of: client) {
+        let memory = service.server.memory
+        _ = service.readers.read(0, of: client) {
             reader.cut()
         } then: { byteCount in
-            readers.letGo(byteCount)
+            memory.letGo(byteCount)
         }
     }
 }

@@ -17,6 +17,7 @@ let failedLogExitCode: Int32 = 74
 package func serve(_ configuration: Configuration) -> Int32 {
     let lines = LogRing()
     let log = StandardErrorLog.logger(configuration, keeping: lines)
+    FreedMemory.bound()
     do {
         var server: Server?
         try EventLoop.shared.run { server = try ServerStart(configuration, log, lines).begin() }

@@ -84,6 +84,11 @@ extension Server {
 
     /// Work that other threads do for the loop, by its kind.
     private func addLongWork(to metrics: inout Metrics) {
+        metrics.counter(
+            "hearth_memory_returns_total",
+            "How often freed memory was given back to the system.",
+            memory.count
+        )
         for (kind, workers) in workers.byKind {
             let figures = Worker.Figures.of(workers)
             let labels = [("kind", kind)]

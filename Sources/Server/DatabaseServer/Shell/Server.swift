@@ -79,6 +79,8 @@ final class Server {
     private var pushIDs: PushIDGenerator
     /// Who reads large messages and bodies.
     let readers: ReadingService
+    /// Gives the system back what large work has let go.
+    let memory: MemoryReturn
     private var tickIsAsked = false
     /// Memory for the effects of the next step.
     private var spareEffects: [Effect] = []
@@ -118,7 +120,8 @@ final class Server {
         self.checkpointer = checkpointer
         self.logOptions = logOptions
         self.workers = workers
-        readers = ReadingService(workers.reading)
+        memory = MemoryReturn(workers.values)
+        readers = ReadingService(workers.reading, memory)
         self.credentials = credentials
         self.accounts = accounts
         auditStart = (auditFolder, auditNumber)
@@ -254,7 +257,7 @@ final class Server {
         case .work(let inquiry, let work): begin(work, inquiry)
         case .endWork(let inquiry): tickets.removeValue(forKey: inquiry)?.cancel()
         case .sendNumbered(let text, let receivers): sockets.sendNumbered(text, to: receivers)
-        case .release(let node): workers.values.post(.release(node))
+        case .release(let node): memory.release(node)
         case .note(let note): logNote(note)
         case .profiled(let database, let record): profiler.take(record, of: database, profiledStep)
         case .decided(let database, let record): inspection.keep(record, of: database)
@@ -281,6 +284,7 @@ final class Server {
                 if waitingHashCount == 0 { hashes.clear() }
             }
             step(.worked(inquiry, result))
+            if case .decided(let decided) = result { memory.letGo(decided.byteCount) }
         }
         if isTaken {
             if work.isHash { waitingHashCount += 1 }

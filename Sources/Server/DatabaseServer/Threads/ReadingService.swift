@@ -15,9 +15,6 @@ final class ReadingService {
     /// Jobs that may wait.
     static let jobLimit = 10_000
 
-    /// Bytes that were read since memory was given back last, from which on it is worth doing.
-    private static let returnedByteCount = 16 << 20
-
     private struct Job {
         let byteCount: Int
         let body: @Sendable (_ isDone: @escaping @Sendable @LoopActor () -> Void) -> Void
@@ -29,11 +26,11 @@ final class ReadingService {
     private var queue = FairQueue<Job>()
     /// Bytes that wait to be read, or are being read.
     private(set) var byteCount = 0
-    private var readByteCount = 0
-    private var isReturning = false
+    private let memory: MemoryReturn
 
-    init(_ workers: [Worker]) {
+    init(_ workers: [Worker], _ memory: MemoryReturn) {
         self.workers = workers
+        self.memory = memory
         free = workers.indices.reversed()
     }
 
@@ -76,21 +73,7 @@ final class ReadingService {
         free.append(index)
         queue.finished(client)
         byteCount -= job.byteCount
-        letGo(job.byteCount)
+        memory.letGo(job.byteCount)
         begin()
-    }
-
-    /// Notes that so many bytes were made of what was read and let go. Once they are many and no reader is busy, the
-    /// system gets them back: freed memory between pages that live on would stay with the process.
-    func letGo(_ byteCount: Int) {
-        readByteCount += byteCount
-        guard readByteCount >= Self.returnedByteCount, !isReturning else { return }
-        isReturning = true
-        EventLoop.shared.after(.seconds(1)) { [self] in
-            isReturning = false
-            guard free.count == workers.count else { return letGo(0) }
-            readByteCount = 0
-            workers[0].post(.read { FreedMemory.giveBack() })
-        }
     }
 }

@@ -19,7 +19,8 @@ final class Worker: Sendable {
         case count(TextCount, byteLimit: Int, @Sendable (Int?) -> Void)
         /// Anything else.
         case read(@Sendable () -> Void)
-        case release(Node)
+        /// Lets go of the last reference to a node, after it has said how many bytes the node takes.
+        case release(Node, @Sendable (Int) -> Void)
     }
 
     /// What a worker has done since it began.
@@ -165,9 +166,9 @@ final class Worker: Sendable {
                 return .count(count, byteLimit: byteLimit, report)
             }
         case .read(let body): body()
-        case .release:
-            // The job held the last reference; it goes with the job.
-            break
+        case .release(let node, let report):
+            // The reference goes with the job.
+            report(node.encodingByteCount)
         }
         return nil
     }
@@ -212,7 +213,7 @@ struct Workers: Sendable {
     let credentials = Worker(jobLimit: 100_000)
     /// Hashes of passwords: 100 to 500 ms each, so that few may wait (`PasswordQueue`).
     let passwords = Worker(jobLimit: PasswordQueue.developmentLimit)
-    /// Lengths of large values, in slices, and giving back the memory of large trees.
+    /// Lengths of large values, in slices, and giving memory back: that of large trees, and to the system.
     let values = Worker(jobLimit: 100_000)
     /// Large messages and bodies on their way in: up to seconds each. `ReadingService` gives them their jobs.
     let reading = (0..<ReadingService.readerCount).map { _ in Worker(jobLimit: 2) }

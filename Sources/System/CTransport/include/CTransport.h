@@ -116,6 +116,10 @@ void hearth_socket_destroy(hearth_socket *socket);
 /// The Sec-WebSocket-Accept value for a Sec-WebSocket-Key: base64 of SHA-1, 28 bytes and a NUL.
 void hearth_websocket_accept(const char *key, size_t key_byte_count, char out[29]);
 
+/// Has malloc keep at most 4 MiB of free memory at the end of what each thread allocates from, and give blocks of 4 MiB
+/// and more back as soon as they are freed. Once, before there is much.
+void hearth_bound_free_memory(void);
+
 /// Returns freed memory from malloc to the system. Any thread; takes time in proportion to the pages.
 void hearth_return_memory(void);
 
