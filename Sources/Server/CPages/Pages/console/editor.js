@@ -3,7 +3,7 @@
 import { el, fill, reason } from "./dom.js";
 import { leafOf, leafWith } from "./nodes.js";
 import { opened } from "./parts.js";
-import { asJSON, escaped, hasUnseen, jsonOf, leafText, shown, typeOf, types } from "./values.js";
+import { asJSON, escaped, hasUnseen, isRounded, jsonOf, leafText, shown, typeOf, types } from "./values.js";
 
 /** Texts above so many characters have a dialog of their own, and those above so many bytes no field at all. */
 const longestLine = 400;
@@ -47,7 +47,8 @@ export class Editor {
     this.#type = el("select", { "aria-label": "Type" }, types.map((name) => el("option", {}, name)));
     const { value } = item.node;
     this.#fill(value === null ? null : asJSON(value));
-    this.#field.disabled = item.node.kind === "cut";
+    // Until it is known whole.
+    this.#field.disabled = item.node.kind === "cut" || isRounded(value);
     this.element = el("span", { class: "edit" }, this.#field, this.#type, this.#problem);
     this.element.addEventListener("keydown", (event) => this.#press(event, isLong));
     if (!isLong) this.element.addEventListener("focusout", (event) => this.#blur(event));

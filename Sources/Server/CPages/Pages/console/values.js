@@ -38,9 +38,13 @@ export function isBinary(value) {
 
 export const byteCount = (text) => new TextEncoder().encode(text).length;
 
-/** A leaf in one line, as JSON has it. A whole number that the browser may have rounded has a sign before it. */
+/** Whether the browser may have rounded a number: those beyond 2^53 that the server holds digit by digit. */
+export const isRounded = (value) =>
+  typeof value === "number" && Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) <= 2 ** 63;
+
+/** A leaf in one line, as JSON has it; a number that may be rounded has a sign before it. */
 export function leafText(value, length = 300) {
-  if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) <= 2 ** 63) return `≈ ${value}`;
+  if (isRounded(value)) return `≈ ${value}`;
   if (typeof value !== "string") return asJSON(value);
   return `"${shown(fold(value, length))}"`;
 }
