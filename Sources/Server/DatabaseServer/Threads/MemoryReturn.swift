@@ -4,7 +4,7 @@ import Transport
 /// Gives memory that was let go in large pieces back to the system: freed pages between those that live on would stay
 /// with the process.
 ///
-/// Whoever lets go of much says how much. Once it is enough, all of it goes back a second later, away from the loop.
+/// What lets go of much says how much. Once it is enough, all of it goes back a second later, away from the loop.
 @LoopActor
 final class MemoryReturn {
     /// Bytes that were let go since memory was given back last, from which on it is worth doing.
