@@ -105,3 +105,17 @@ def test_nothing_recorded_is_said_and_no_server_ends_it():
         assert ended(process) == (0, "")
     done = hearth("http://127.0.0.1:1", "rules", "requests", "--follow")
     assert done.returncode == 1 and done.stderr.startswith(b"error: ")
+
+
+def test_requests_of_one_kind_are_shown(server):
+    read(server, "/open", "ann")
+    assert server.put("/ann.json", 1).status == 401
+
+    def shown(*options):
+        return [line.split()[2:4] for line in hearth(server, "rules", "requests", *options).stdout.decode().splitlines() if line.startswith("#")]
+
+    assert shown() == [["allowed", "read"], ["refused", "set"]]
+    assert shown("--operation", "set") == [["refused", "set"]]
+    assert shown("--connection", "99") == []
+    wrong = hearth(server, "rules", "requests", "--operation", "write")
+    assert wrong.returncode == 1 and b"'operation' must be one of: read, listen, " in wrong.stderr

@@ -14,6 +14,7 @@ struct RulesRequestsCommand: Command {
               hearth rules requests --refused
               hearth rules requests --path /rooms/1 --uid ann
               hearth rules requests --refused --follow
+              hearth rules requests --operation set --connection 7
             """,
     )
 
@@ -25,6 +26,12 @@ struct RulesRequestsCommand: Command {
 
     @Option(help: "Only of the user with this uid.")
     var uid: String?
+
+    @Option(help: "Only of this kind: read, listen, set, update, transaction, ...")
+    var operation: String?
+
+    @Option(help: .value("id", "Only over this connection, as the log and each request name it."))
+    var connection: String?
 
     @Option(help: .value("number", "At most this many, the newest ones (default: 100)."))
     var limit: Int?
@@ -47,6 +54,7 @@ struct RulesRequestsCommand: Command {
     var parameters: Parameters {
         Parameters([
             ("refused", refused ? "true" : nil), ("path", path), ("uid", uid),
+            ("operation", operation), ("connection", connection),
             ("limit", limit.map { "\($0)" }),
         ])
     }
