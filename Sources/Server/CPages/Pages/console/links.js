@@ -1,6 +1,7 @@
 // Where texts and keys lead: those that are keys of a list at the top of the database, such as users/{uid}.
 
 import { Listing } from "./listing.js";
+import { parentOf } from "./values.js";
 
 /** Lists that are looked in, texts that are looked up at once, and texts whose answers are kept. */
 const mostLists = 12;
@@ -14,7 +15,7 @@ export class Links {
   #hearth;
   #top;
   #changed;
-  /** By text the paths where it is a key; undefined until that is known. */
+  /** By text the paths where it is a key; undefined until that is known. A key stands behind the list that it is of. */
   #known = new Map();
   #waiting = [];
   #isLooking = false;
@@ -39,17 +40,19 @@ export class Links {
   of({ path, key, node }) {
     const text = node.kind === "leaf" && typeof node.value === "string" ? node.value : "";
     if (isPath(text)) return [text.replace(/^\//, "")];
-    return [...this.#find(text), ...this.#find(key)].filter((found) => found !== path && !path.startsWith(`${found}/`));
+    return [...this.#find(text), ...this.#find(key, parentOf(path))].filter((found) => found !== path && !path.startsWith(`${found}/`));
   }
 
-  #find(text) {
+  /** `own` is the list of which it is a key, in which it need not be looked for. */
+  #find(text, own = null) {
     if (!isKey(text)) return [];
-    if (!this.#known.has(text) && this.#known.size < mostKept) {
-      this.#known.set(text, []);
-      this.#waiting.push(text);
+    const name = own === null ? text : `${own}/${text}`;
+    if (!this.#known.has(name) && this.#known.size < mostKept) {
+      this.#known.set(name, []);
+      this.#waiting.push({ name, text, own });
       this.#look();
     }
-    return this.#known.get(text) ?? [];
+    return this.#known.get(name) ?? [];
   }
 
   /** The lists at the top that may have a key like this: where all keys are of one length, it has that length. */
@@ -65,15 +68,16 @@ export class Links {
     if (this.#isLooking || this.#top.items.length === 0) return;
     this.#isLooking = true;
     while (this.#waiting.length > 0) {
-      const asked = this.#waiting.splice(0, batch).flatMap((text) => this.#listsFor(text).map((list) => [text, `${list.path}/${text}`]));
-      const found = await Promise.all(asked.map(async ([text, path]) => {
+      const asked = this.#waiting.splice(0, batch).flatMap(({ name, text, own }) =>
+        this.#listsFor(text).filter(({ path }) => path !== own).map((list) => [name, `${list.path}/${text}`]));
+      const found = await Promise.all(asked.map(async ([name, path]) => {
         try {
-          return (await this.#hearth.ask({ do: "get", path: `/${path}`, outline: true }, true)).value === null ? null : [text, path];
+          return (await this.#hearth.ask({ do: "get", path: `/${path}`, outline: true }, true)).value === null ? null : [name, path];
         } catch {
           return null;
         }
       }));
-      for (const [text, path] of found.filter(Boolean)) this.#known.set(text, [...this.#known.get(text), path]);
+      for (const [name, path] of found.filter(Boolean)) this.#known.set(name, [...this.#known.get(name), path]);
       if (found.some(Boolean)) this.#changed();
     }
     this.#isLooking = false;

@@ -6,6 +6,8 @@ import { compareKeys, join, read, shown } from "./values.js";
 /** Children that are fetched at once, and how many of them stand before the first that is looked at. */
 const windowSize = 200;
 const margin = 60;
+/** Milliseconds from one window to the next while a person scrolls, so that the server makes none that is not looked at. */
+const pauseBetweenMoves = 60;
 
 /** One child: its key and outline, and its own children while it is open. */
 export class Item {
@@ -45,6 +47,8 @@ export class Listing {
   #stop = () => {};
   #turn = 0;
   #wantedFirst = null;
+  #timer = 0;
+  #movedAt = 0;
 
   /** `changed(words)` is called whenever something in sight is another; `words` say what is gone. */
   constructor(hearth, path, count, changed, query = null) {
@@ -57,6 +61,8 @@ export class Listing {
   }
 
   stop() {
+    clearTimeout(this.#timer);
+    this.#turn += 1;
     this.#stop();
     for (const item of this.items) item.listing?.stop();
   }
@@ -95,11 +101,14 @@ export class Listing {
     if (isThere) return;
     const first = Math.max(0, Math.min(from - margin, this.count - windowSize));
     if (first === this.#wantedFirst) return;
-    this.#move(first);
+    this.#wantedFirst = first;
+    this.#timer ||= setTimeout(() => this.#move(), this.#movedAt + pauseBetweenMoves - performance.now());
   }
 
-  async #move(first) {
-    this.#wantedFirst = first;
+  async #move() {
+    this.#timer = 0;
+    this.#movedAt = performance.now();
+    const first = this.#wantedFirst;
     const turn = (this.#turn += 1);
     let key = null;
     if (first > 0) {
