@@ -15,7 +15,7 @@ CHILDREN = 1_000_000
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 JUMPS = 20
 CHANGES = 20
-PUTS = 500
+PUTS = 1_000
 
 # Runs in the page: `until(look)` waits, frame by frame, until something is drawn.
 TOOLS = """window.until = async (look) => { while (!look()) await new Promise(requestAnimationFrame); };
