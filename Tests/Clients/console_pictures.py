@@ -26,7 +26,7 @@ RULES = """{
     "menu": {".read": true, ".write": "auth.token.kitchen === true", ".indexOn": "price"},
     "users": {"$uid": {".read": "auth != null", ".write": "auth.uid === $uid"}},
     "rooms": {"$room": {
-      ".read": "data.child('members').child(auth.uid).exists()",
+      ".read": "auth != null && data.child('members').hasChild(auth.uid)",
       "messages": {"$message": {
         ".write": "data.parent().parent().child('members').child(auth.uid).exists()",
         ".validate": "newData.child('text').isString() && newData.child('text').val().length <= 500"
@@ -54,7 +54,7 @@ def fill(server):
     put(server, "", {"menu": menu, "rooms": rooms, "users": users, "visits": {f"v{number:06d}": NOW + number for number in range(120_000)}})
     answer = server.put("/.settings/rules.json?ns=default", None, raw=RULES.encode(), headers=OWNER)
     assert answer.status == 200, answer.text
-    for path, uid in (("menu", None), ("rooms/tea", "ada"), ("rooms/pier", None), ("users/bo", "cleo"), ("users/bo", None), ("rooms/garden", "dev")):
+    for path, uid in (("menu", None), ("rooms/tea", "ada"), ("rooms/pier", "kim"), ("users/bo", "cleo"), ("users/bo", None), ("rooms/garden", "dev")):
         who = "" if uid is None else f'&auth_variable_override={{"uid":"{uid}"}}'
         server.get(f"/{path}.json?ns=default{who}", headers={} if uid is None else OWNER)
 
