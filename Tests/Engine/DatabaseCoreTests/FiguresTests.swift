@@ -57,7 +57,7 @@ struct FiguresTests {
         let driver = EngineDriver()
         driver.connect(1)
         driver.send(1, "p", #""p":"/list","d":{"a":{"n":1},"b":{"n":2}}"#)
-        driver.send(1, "q", #""p":"/list","q":{"i":"n"},"t":1,"h":"""#)
+        driver.send(1, "q", #""p":"/list","q":{"i":"n","l":1},"t":1,"h":"""#)
         let figures = try #require(driver.engine.databaseFigures().first)
         #expect(figures.summary.database == driver.database)
         #expect(figures.root.childCount == 1)
