@@ -95,8 +95,8 @@ export class RulesPage {
     if (isCovered) this.#cover();
     // What was typed stays.
     const draft = drafts.get(this.#shell.database);
-    if (!this.#editor.text || this.#editor.text === this.#saved) await this.#read();
     drafts.delete(this.#shell.database);
+    if (!this.#editor.text || this.#editor.text === this.#saved) await this.#read();
     if (draft) this.#open(draft);
     this.#shadow.show();
     const asked = query.get("simulate");
