@@ -112,7 +112,7 @@ struct AuditContent {
         /// Reads a line; nil when it is no entry.
         fileprivate init?(_ line: [UInt8]) {
             do throws(JSONError) {
-                let entry = try Node(json: line)
+                let entry = try Node.readingAnyJSON(line)
                 guard let number = entry.member("number").integer.flatMap({ Int(exactly: $0) })
                 else { return nil }
                 self.number = number

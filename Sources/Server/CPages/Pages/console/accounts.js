@@ -2,13 +2,13 @@
 
 import { el, fill } from "./dom.js";
 import { opened } from "./parts.js";
-import { getJSON, send } from "./server.js";
+import { accountsAddress, send } from "./server.js";
 import { save } from "./transfer.js";
 import { number, shown } from "./values.js";
 
-export const realm = "/identitytoolkit.googleapis.com/v1/projects/hearth";
+export const post = async (path, body, signal) => (await send("POST", (await accountsAddress()) + path, { body, signal })).json();
 
-export const post = async (path, body, signal) => (await send("POST", realm + path, { body, signal })).json();
+const batchGet = async (query, signal) => (await send("GET", `${await accountsAddress()}/accounts:batchGet`, { query, signal })).json();
 
 /** Accounts of one question, and bytes of them; refusals that are listed; bytes of a file that is read here. */
 const batch = 1000;
@@ -51,8 +51,7 @@ export function exportAccounts() {
     const pieces = [];
     let [count, next] = [0, null];
     do {
-      const query = new URLSearchParams({ maxResults: batch, ...(next && { nextPageToken: next }) });
-      const page = await (await send("GET", `${realm}/accounts:batchGet?${query}`, { signal })).json();
+      const page = await batchGet({ maxResults: batch, ...(next && { nextPageToken: next }) }, signal);
       for (const user of page.users ?? []) {
         const providers = (user.providerUserInfo ?? []).filter(({ providerId }) => providerId !== "password" && providerId !== "phone");
         const line = {
@@ -125,7 +124,7 @@ export const accountCount = async () => Number((await post("/accounts:query", { 
 
 /** A page of accounts in the order of their uids, behind one; `next` is the last of them, null at the end. */
 export async function accountPage(after, size) {
-  const page = await getJSON(`${realm}/accounts:batchGet`, { maxResults: size, ...(after && { nextPageToken: after }) });
+  const page = await batchGet({ maxResults: size, ...(after && { nextPageToken: after }) });
   return { users: page.users ?? [], next: page.nextPageToken ?? null };
 }
 

@@ -147,3 +147,11 @@ function sendOnce(path, query, file, { method = "PUT", etag, report, signal }) {
 }
 
 export const getJSON = async (path, query) => (await send("GET", path, { query })).json();
+
+let project = null;
+
+/** Where the accounts are: a server has those of one project. */
+export async function accountsAddress() {
+  project ??= (await getJSON("/.accounts/realm.json")).project;
+  return `/identitytoolkit.googleapis.com/v1/projects/${encodeURIComponent(project)}`;
+}
