@@ -232,6 +232,7 @@ def test_a_viewer_gets_no_hash_of_a_password(production, viewer, admin):
     for method, path, body in [
         ("GET", "/v1/projects/demo/accounts:batchGet", None), ("POST", "/v1/projects/demo/accounts:query", {}),
         ("POST", "/v1/projects/demo/accounts:lookup", {"localId": [viewer.uid]}),
+        ("POST", "/v1/projects/demo/accounts:query", {"search": viewer.uid}),
     ]:
         assert "argon2" in admin.request(method, path, body).text, path
         text = viewer.request(method, path, body).text

@@ -184,7 +184,8 @@ struct AuditTests {
         }
         #expect(
             left.map(\.pattern).sorted() == [
-                "/.simulate", "identity:adminLookup", "identity:batchGet", "identity:query",
+                "/.inspect/backup_check.json", "/.settings/rules_check.json", "/.simulate",
+                "identity:adminLookup", "identity:batchGet", "identity:query",
             ]
         )
     }

@@ -65,13 +65,13 @@ extension IdentityRequest {
 
     /// `{"recordsCount","userInfo","isCut"?}`: `isCut` when there may be more.
     private func search(_ text: String, limit: Int, _ context: IdentityContext) -> IdentityStep {
-        let directory = context.directory
+        let (directory, isWhole) = (context.directory, context.showsPasswordHashes)
         let effort = min(directory.accountCount, AccountDirectory.searchedLimit)
         return .listing(effort, context) {
             let found = directory.accounts(matching: text, limit: limit)
             return [
                 "recordsCount": .string("\(found.accounts.count)"),
-                "userInfo": .given(found.accounts.map { $0.userObject(isForAdmin: true) }),
+                "userInfo": .given(found.accounts.map { $0.userObject(isForAdmin: isWhole) }),
                 "isCut": found.isCut ? .boolean(true) : nil,
             ]
         }

@@ -169,8 +169,8 @@ extension AdminService {
     /// Notes that an administrator searches. What for may be someone's name, so it is not said.
     func noteSearch(_ pending: PendingExchange, below path: Path) {
         guard let database = pending.administered else { return }
-        let (head, token) = (pending.exchange.head, pending.parameters.token)
-        let deed = deed("data searched", head, token: token, database: database)
+        let token = pending.parameters.token
+        let deed = deed("data searched", pending.exchange, token: token, database: database)
         count(deed, path: path.description, [:])
     }
 
