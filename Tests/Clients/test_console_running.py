@@ -90,7 +90,7 @@ def test_a_narrow_screen_has_five_entries_and_the_rest_behind_more(console):
     visible = "[...document.querySelectorAll('#rail > *')].filter((e) => e.checkVisibility()).map((e) => e.dataset.page ?? 'more')"
     assert page.value(visible) == ["data", "rules", "requests", "users", "overview", "more"]
     page.press("#rail .more")
-    assert page.texts("#dialog .more-pages button") == ["Connections", "Databases", "Backups", "Keys", "Settings", "Log", "Metrics"]
+    assert page.texts("#dialog .more-pages button") == ["Connections", "Databases", "Backups", "Keys", "Settings", "Log", "Metrics", "Audit"]
     page.press("#dialog .more-pages button", "Log")
     page.wait("location.pathname.endsWith('/log') && document.querySelector('#rail .more.chosen')")
     assert page.value("document.querySelector('#rail').getBoundingClientRect().bottom") == 700

@@ -148,7 +148,7 @@ class Shell {
     const words = notes.map(({ kind, text }) => `${kind} ${text}`).join("\n");
     if (byId("strip").dataset.words === words) return;
     byId("strip").dataset.words = words;
-    fill(byId("strip"), notes.map(({ kind, text }) => el("p", { class: `note ${kind}` }, text)));
+    fill(byId("strip"), notes.map(({ kind, text }) => el("p", { class: `server-note ${kind}` }, text)));
   }
 
   /** Links within the console load no page. */
