@@ -127,7 +127,8 @@ class WholeFolder:
         return {
             "data": self.ask("GET", f"/.json{own}&format=export").json,
             "rules": self.ask("GET", f"/.settings/rules.json{own}").text,
-            "history": history,
+            # How this server says what is in force has changed.
+            "history": {name: value for name, value in history.items() if name not in ("inForce", "notUsed")},
             "versions": [
                 self.ask("GET", f"/.settings/rules_history/{version['number']}.json{own}").text
                 for version in history["versions"]

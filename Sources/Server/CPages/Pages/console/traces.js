@@ -7,7 +7,13 @@ import { shown } from "./values.js";
 export function outcomeText({ value, number, cut, error, unevaluated }) {
   if (unevaluated) return "not looked at";
   if (error !== undefined) return `error: ${error}`;
-  return number ?? shown(JSON.stringify(value) ?? "null") + (cut ? "…" : "");
+  return number ?? shown(textOf(value)) + (cut ? "…" : "");
+}
+
+/** No map is without children, so one that the server sends empty has been left out. */
+function textOf(value) {
+  const isMap = value !== null && typeof value === "object";
+  return isMap && Object.keys(value).length === 0 ? "{…}" : JSON.stringify(value) ?? "null";
 }
 
 /** The parts without those of a part that was not looked at. */
