@@ -44,7 +44,7 @@ class Browser:
     """One browser process. Everything but this machine is unreachable from it."""
 
     def __init__(self, folder):
-        # Without the windows and pages of its own that the whole browser draws even when nobody sees them.
+        # Without the windows and pages of its own that the whole browser draws and no user sees.
         program = shutil.which("chromium-headless-shell")
         assert program, "Chromium is missing: scripts/setup test"
         self.log = open(folder / "chromium.log", "wb")

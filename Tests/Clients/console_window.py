@@ -68,11 +68,11 @@ class Console(Window):
 
 @pytest.fixture
 def console(browser, server):
-    """Opens windows at the console of the fixture `server`; none of them may have met a fault at the end."""
+    """Opens windows at the console of the fixture `server`, or of another; none of them may have met a fault at the end."""
     windows = []
 
-    def open_console(path="", **options):
-        window = Console(browser, server, path, **options)
+    def open_console(path="", of=None, **options):
+        window = Console(browser, of or server, path, **options)
         windows.append(window)
         return window
 

@@ -5,29 +5,14 @@ import urllib.parse
 
 import pytest
 
+from console_window import OWNER, Console, console, put
 from hearth_server import Hearth
-from test_console import OWNER, Console, put
 
 
 @pytest.fixture(scope="module")
 def server():
     with Hearth() as server:
         yield server
-
-
-@pytest.fixture
-def console(browser, server):
-    windows = []
-
-    def open_console(path="", **options):
-        window = Console(browser, server, path, **options)
-        windows.append(window)
-        return window
-
-    yield open_console
-    for each in windows:
-        each.check()
-        each.close()
 
 
 def rules_of(server, ns, text):

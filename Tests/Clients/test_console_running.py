@@ -6,10 +6,10 @@ import time
 
 import pytest
 
+from console_window import console, put
 from hearth_server import Hearth
 from sample_pages import contrast_faults
 from signing import unsigned
-from test_console import Console, put
 from wire_client import Wire
 
 PAGES = {
@@ -26,21 +26,6 @@ UNNAMED = (
 def server(tmp_path_factory):
     with Hearth(data=tmp_path_factory.mktemp("running") / "data") as server:
         yield server
-
-
-@pytest.fixture
-def console(browser, server):
-    windows = []
-
-    def open_console(path="", of=None, **options):
-        window = Console(browser, of or server, path, **options)
-        windows.append(window)
-        return window
-
-    yield open_console
-    for each in windows:
-        each.check()
-        each.close()
 
 
 def goes_to(page, name):

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
+from console_window import OWNER, Console
 from hearth_server import Hearth
-from test_console import OWNER, Console
-
 
 ACCOUNTS = "/identitytoolkit.googleapis.com/v1/projects/hearth/accounts"
 

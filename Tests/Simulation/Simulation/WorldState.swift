@@ -48,6 +48,8 @@ package enum WorldState: String, CaseIterable, Sendable {
         case .checkedObserver: 1_001
         case .observerAtCommit: 201
         case .finishedCall: 501
+        // One world in some hundred: on-disconnect-without-room.txt has it.
+        case .waitedForRoom: 0
         default: 2
         }
     }
