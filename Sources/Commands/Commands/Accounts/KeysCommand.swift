@@ -32,7 +32,7 @@ struct KeysCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             return try shown(service.answer(.get, KeysCommand.address), service, isJSON: json)
         }
     }
@@ -56,7 +56,7 @@ struct KeysCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             return try shown(
                 service.answer(.post, KeysCommand.address, json: []),
                 service,
@@ -69,7 +69,7 @@ struct KeysCommand: ParsableCommand {
 /// The keys: a table, or the server's JSON.
 private func shown(
     _ answer: [UInt8],
-    _ service: AccountService,
+    _ service: AdministeredServer,
     isJSON: Bool
 ) throws(CommandError) -> CommandOutcome {
     if isJSON { return .done(String(decoding: answer, as: UTF8.self)) }

@@ -62,7 +62,7 @@ struct ServiceAccountCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             let path = output ?? "\(name)-service-account.json"
             if path != "-", !force, access(path, F_OK) == 0 {
                 throw .usage(
@@ -129,7 +129,7 @@ struct ServiceAccountCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             let answer = try service.answer(.get, ServiceAccountCommand.address)
             if json { return .done(String(decoding: answer, as: UTF8.self)) }
             var hasOld = false
@@ -180,14 +180,14 @@ struct ServiceAccountCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            try AccountService(server.database()).revoke(name, key: key)
+            try AdministeredServer(server.database()).revoke(name, key: key)
             guard let key else { return .done("\(name) is revoked, with all its keys and tokens") }
             return .done("the key \(key) of \(name) is revoked, and every token of \(name) so far")
         }
     }
 }
 
-extension AccountService {
+extension AdministeredServer {
     /// Takes a service account away, or one of its keys.
     fileprivate func revoke(_ name: String, key: String?) throws(CommandError) {
         let segment = PercentCoding.encode(name)

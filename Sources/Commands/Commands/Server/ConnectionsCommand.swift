@@ -41,7 +41,7 @@ struct ConnectionsCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             var all: [Node] = []
             var next: String?
             repeat {
@@ -98,7 +98,7 @@ struct ConnectionsCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             let segment = PercentCoding.encode(id)
             _ = try service.answer(.delete, "/.inspect/connections/\(segment).json")
             return .done("ended connection \(id)")

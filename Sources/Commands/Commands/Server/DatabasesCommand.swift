@@ -29,7 +29,7 @@ struct DatabasesCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             let answer = try service.answer(.get, "/.inspect/database_figures.json")
             if json { return .done(String(decoding: answer, as: UTF8.self)) }
             let head = ["database", "bytes", "nodes", "commits", "listens", "indexes", "rules"]
@@ -73,7 +73,7 @@ struct DatabasesCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AccountService(try server.database())
+            let service = AdministeredServer(try server.database())
             let body: JSONValue = ["name": .string(name)]
             _ = try service.answer(.post, "/.inspect/databases.json", json: body.text)
             return .done("made the database \(name)")

@@ -15,7 +15,7 @@ struct UserImport {
     /// How the server begins its refusal of an account that is there already.
     static let existing = "localId belongs to an existing account"
 
-    private let service: AccountService
+    private let service: AdministeredServer
     private let project: String
     /// nil for an older server, which does not give it.
     private let taken: TakenSignIn?
@@ -31,7 +31,7 @@ struct UserImport {
     private var closedCount = 0
 
     init(
-        service: AccountService,
+        service: AdministeredServer,
         project: String,
         taken: TakenSignIn?,
         overwrites: Bool,

@@ -40,7 +40,7 @@ enum UserSelector: Equatable, Sendable {
     }
 }
 
-extension AccountService {
+extension AdministeredServer {
     /// The selected account, which must be there, with the server's text.
     func find(
         _ selector: UserSelector,

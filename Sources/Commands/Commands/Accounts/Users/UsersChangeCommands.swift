@@ -268,7 +268,7 @@ struct UsersRevokeCommand: Command {
     }
 }
 
-extension AccountService {
+extension AdministeredServer {
     /// Changes one property of an account, and returns the account's old state.
     fileprivate func change(
         _ argument: UserArgument,

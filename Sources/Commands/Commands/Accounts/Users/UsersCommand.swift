@@ -34,8 +34,8 @@ struct AccountServiceOptions: ParsableArguments {
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
-    func service() throws(CommandError) -> AccountService {
-        AccountService(try server.database(), project: project)
+    func service() throws(CommandError) -> AdministeredServer {
+        AdministeredServer(try server.database(), project: project)
     }
 }
 

@@ -96,7 +96,7 @@ struct UsersGetCommand: Command {
     }
 }
 
-extension AccountService {
+extension AdministeredServer {
     /// Accounts of one answer. Source: Identity Toolkit API, `accounts:batchGet`.
     private static let pageSize = 1000
 

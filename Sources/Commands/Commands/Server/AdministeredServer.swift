@@ -1,8 +1,8 @@
 import HTTPClient
 import JSONTree
 
-/// The accounts of a server, as its administrator reaches them.
-struct AccountService {
+/// A server as its administrator reaches it: its own addresses, and those of its accounts.
+struct AdministeredServer {
     let database: RemoteDatabase
     /// The project of the accounts; nil for the server's own.
     private let chosenProject: String?
@@ -40,7 +40,7 @@ struct AccountService {
         )
     }
 
-    /// Asks one of the server's own addresses for accounts, or any other.
+    /// Asks one of the addresses that answer an object; returns its text.
     func answer(
         _ method: HTTPRequest.Method,
         _ resource: String,
@@ -51,7 +51,7 @@ struct AccountService {
         let response = try database.send(request)
         guard response.isSuccess else { throw refusal(request, response) }
         guard response.body.first(where: { $0 > 32 }) == UInt8(ascii: "{") else {
-            throw .failed("\(database.origin) answers no accounts: is it an older server?")
+            throw .failed("\(database.origin) has no \(resource): is it an older server?")
         }
         return response.body
     }
@@ -101,7 +101,7 @@ struct RealmDescription {
     let taken: TakenSignIn?
 }
 
-extension AccountService {
+extension AdministeredServer {
     /// What the server says of its accounts.
     func realm() throws(CommandError) -> RealmDescription {
         let realm = try tree(answer(.get, "/.accounts/realm.json"))
