@@ -46,8 +46,34 @@ package struct JSONPieces {
         let key: [UInt8]
         /// The greatest key so far.
         var lastKey: [UInt8]?
-        /// Whether some member had a value.
-        var isAlive = false
+        /// Whether some member had a value, even if a later one of its name took it away.
+        var hadValue = false
+        /// Whether there was a server value in some member, even if a later one of its name took it away.
+        var hadServerValue = false
+        /// Members that have a value, while they are at most `aliveCount`.
+        private var alive: Set<[UInt8]> = []
+        /// Whether there were more.
+        private(set) var hasMany = false
+
+        init(key: [UInt8]) { self.key = key }
+
+        /// How many names of members are kept. An object with more has a value, also where later members of the same
+        /// names take each of them away.
+        static let aliveCount = 1_000
+
+        /// Whether some member has a value.
+        var isAlive: Bool { hasMany || !alive.isEmpty }
+
+        /// Takes note of whether a member has a value: the last one of a name counts.
+        mutating func note(_ key: [UInt8], isAlive: Bool) {
+            if isAlive { hadValue = true }
+            if hasMany { return }
+            if isAlive { alive.insert(key) } else { alive.remove(key) }
+            if alive.count > Self.aliveCount {
+                alive = []
+                hasMany = true
+            }
+        }
 
         /// Takes note of keys; returns whether all of them come after those so far.
         mutating func note(_ first: [UInt8], _ last: [UInt8]) -> Bool {
@@ -122,6 +148,7 @@ package struct JSONPieces {
         defer { open.append(Open(key: container.key)) }
         guard let last = open.indices.last else { return nil }
         if open[last].note(container.key, container.key) { return nil }
+        open[last].note(container.key, isAlive: false)
         let json = [0x7B] + MemberRun.text(container.key) + Array("null}".utf8)
         let removal = piece(WriteTarget(path: path), isWhole: false, json, mustFollow: true)
         isBehindRemoval = true
@@ -131,7 +158,15 @@ package struct JSONPieces {
     private mutating func members(_ run: MemberRun) throws(JSONError) -> Piece {
         let last = open.count - 1
         let isNew = open[last].note(run.firstKey, run.lastKey)
-        if run.isAlive || !run.serverValues.isEmpty { open[last].isAlive = true }
+        if run.isAlive { open[last].hadValue = true }
+        if !run.serverValues.isEmpty { open[last].hadServerValue = true }
+        for absence in run.absences {
+            open[last].note(absence.key, isAlive: !absence.serverValues.isEmpty)
+        }
+        run.node.visitChildren { key, _ in
+            open[last].note(key.array, isAlive: true)
+            return !open[last].hasMany
+        }
         var json = [0x7B] + run.text + [0x7D]
         if !run.isInOrder { json = try Self.withoutRepeats(json) }
         return piece(WriteTarget(path: path), isWhole: false, json, mustFollow: !isNew)
@@ -160,13 +195,19 @@ package struct JSONPieces {
 
     private mutating func end(_ container: JSONCutter.Container) throws(JSONError) -> Piece? {
         let path = path
-        let isAlive = open.removeLast().isAlive
+        let ended = open.removeLast()
         let dots = container.dots
-        if let fault = dots.fault(memberCount: container.memberCount, isAlive: isAlive) {
+        if let fault = dots.fault(
+            memberCount: container.memberCount,
+            isAlive: ended.hadValue || ended.hadServerValue
+        ) {
             throw cutter.refuse(fault, container)
         }
         let isLeaf = dots.isLeaf
-        if let last = open.indices.last, isAlive || isLeaf { open[last].isAlive = true }
+        if let last = open.indices.last {
+            if ended.isAlive || isLeaf { open[last].note(container.key, isAlive: true) }
+            if ended.hadServerValue || dots.hasServerValue { open[last].hadServerValue = true }
+        }
         if isLeaf {
             // Its members, if any, are all null.
             let mustFollow = container.memberCount > 0
@@ -188,6 +229,10 @@ func isKey(_ a: [UInt8], before b: [UInt8]) -> Bool {
 }
 
 extension DotMembers {
+    fileprivate var hasServerValue: Bool {
+        serverValue != nil || value?.serverValue != nil || priority?.serverValue != nil
+    }
+
     /// Whether they say what the value is, and it has no children.
     var isLeaf: Bool { serverValue != nil || value.map { !$0.isNull } ?? false }
 

@@ -230,6 +230,48 @@ struct JSONPiecesTests {
     }
 
     @Test(
+        "a value beside members that later ones of their names take away is read in pieces as it is whole",
+        arguments: [
+            #"{".value":1,"a":{"k":{"b":2},"k":[]}}"#,
+            #"{".value":1,"a":{"k":{"b":2},"k":{"c":[],"b":3}}}"#,
+            #"{".value":1,"a":{"k":1,"j":2,"j":null}}"#,
+            #"{".value":1,"a":2,"a":null}"#,
+            #"{"a":{"k":{".sv":"timestamp"},"k":[]},".value":1}"#,
+        ]
+    )
+    func takenAway(text: String) throws {
+        let text = Array(text.utf8)
+        for size in 1...text.count {
+            guard case .draft(let draft) = whole(text) else {
+                #expect(throws: JSONError.self, "size \(size)") {
+                    try pieces(text, byteCount: size, parts: [0..<text.count])
+                }
+                continue
+            }
+            let found = try written(pieces(text, byteCount: size, parts: [0..<text.count]))
+            let expected = draft.resolved(existing: .absent, now: Timestamp(milliseconds: 1_000))
+            #expect(found == expected, "size \(size)")
+        }
+    }
+
+    @Test("more than a thousand members of an object beside a value count as taken by none")
+    func manyTakenAway() throws {
+        for (count, isTaken) in [(1_000, true), (1_001, false)] {
+            let names = (0..<count).map { "\"k\($0)\":" }
+            let members = names.map { $0 + "1" } + names.map { $0 + "null" }
+            let text = Array(#"{".value":1,"a":{\#(members.joined(separator: ","))}}"#.utf8)
+            if isTaken {
+                let found = try pieces(text, byteCount: 1, parts: [0..<text.count])
+                #expect(try written(found) == Node(json: Array("1".utf8)))
+            } else {
+                #expect(throws: JSONError.self) {
+                    try pieces(text, byteCount: 1, parts: [0..<text.count])
+                }
+            }
+        }
+    }
+
+    @Test(
         "no name stands twice in a piece, and pieces in key order need not follow",
         arguments: [
             (#"{"b":1,"a":2,"b":3}"#, 13, [#"+{"b":1,"a":2}"#, #"*{"b":3}"#]),
