@@ -470,6 +470,14 @@ def test_a_viewer_signs_in_with_an_account_and_sees_who_they_are(production, pag
     # What changes something is off, with the reason, on what is there and on what comes later.
     changing = "[...document.querySelectorAll('#page [data-changes]')]"
     window.wait(f"{changing}.length >= 3 && {changing}.every((one) => one.disabled && one.title === 'A viewer changes nothing')")
+    window.press("#page .bar button", "More")
+    entries = window.wait("(() => { const all = [...document.querySelectorAll('.menu button')]; return all.length && Object.fromEntries(all.map((one) => [one.innerText, one.disabled])); })()")
+    assert [name for name, is_off in entries.items() if is_off] == ["Rename …", "Priority …", "Copy to …", "Import JSON …", "Delete"]
+    window.key("Escape")
+    window.wait("document.querySelectorAll('#page .row').length > 1")
+    window.value("[...document.querySelectorAll('#page .row')][1].querySelector('.value').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))")
+    window.wait_text("#notices", "A viewer looks")
+    assert window.value("document.querySelector('#page .edit, dialog[open]')") is None
     window.value("document.querySelector('#rail [data-page=users]').click()")
     window.wait_text("#page", "page-viewer@example.com")
     window.press("#page tr button", "page-viewer@example.com")

@@ -10,6 +10,7 @@ import pytest
 from hearth_server import BINARY, ROOT, Hearth
 
 PAGES = ROOT / "Sources" / "Server" / "CPages" / "Pages" / "samples"
+COLOURS = PAGES.parent / "colours.css"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -34,7 +35,8 @@ def server():
 def test_every_file_is_served_as_it_is(server, file):
     answer = server.get(address(file))
     assert answer.status == 200
-    assert answer.body == file.read_bytes()
+    # The style begins with the colours that the console has too.
+    assert answer.body == (COLOURS.read_bytes() if file.name == "style.css" else b"") + file.read_bytes()
     assert answer.headers["Content-Type"] == TYPES[file.suffix]
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Cache-Control"] == "no-cache"

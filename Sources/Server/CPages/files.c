@@ -3,6 +3,7 @@
 // The files themselves, as bytes. The compiler takes #embed for C of 2023 and remembers what it read, so a changed
 // page is compiled in anew.
 #pragma clang diagnostic ignored "-Wc23-extensions"
+// An embedded file ends without a comma.
 
 static const unsigned char index_html[] = {
 #embed "Pages/samples/index.html"
@@ -21,6 +22,8 @@ static const unsigned char party_html[] = {
 };
 
 static const unsigned char style_css[] = {
+#embed "Pages/colours.css"
+,
 #embed "Pages/samples/style.css"
 };
 
@@ -145,6 +148,8 @@ static const unsigned char console_connections_js[] = {
 };
 
 static const unsigned char console_console_css[] = {
+#embed "Pages/colours.css"
+,
 #embed "Pages/console/console.css"
 };
 
@@ -296,9 +301,10 @@ static const unsigned char console_viewer_js[] = {
 #embed "Pages/console/viewer.js"
 };
 
-// An embedded file ends without a comma.
 static const unsigned char coverage_html[] = {
 #embed "Pages/coverage/begin.html"
+,
+#embed "Pages/colours.css"
 ,
 #embed "Pages/console/console.css"
 ,

@@ -8,7 +8,7 @@ import { leafOf, Nodes } from "./nodes.js";
 import { remember } from "./palette.js";
 import { ask, confirmed, copy, copyMenu, lines, menuButton, opened, references, undoNotice } from "./parts.js";
 import { Search } from "./search.js";
-import { address, send } from "./server.js";
+import { address, isViewer, send } from "./server.js";
 import { Table } from "./table.js";
 import { download, upload } from "./transfer.js";
 import { Tree } from "./tree.js";
@@ -21,6 +21,12 @@ const mostUndos = 20;
 const pauseBetweenWords = 1_500;
 /** What takes longer says what it does. */
 const shortWait = 300;
+
+/** Says to a viewer, whose keys would change something, that they do not; whether it is one. */
+function looksOnly() {
+  if (isViewer()) notice("A viewer looks at everything and changes nothing.");
+  return isViewer();
+}
 
 export class DataPage {
   #shell;
@@ -224,9 +230,9 @@ export class DataPage {
     this.#view = new (isTable ? Table : Tree)(this.#shell.hearth, this.#path, outline, {
       actions: (item) => this.#actions(item),
       edit: (item) => this.#editor(item),
-      hasOwnEditor: (item) => this.#editLarge(item),
-      remove: (item) => this.#remove(item),
-      add: (item) => this.#add(item),
+      hasOwnEditor: (item) => looksOnly() || this.#editLarge(item),
+      remove: (item) => looksOnly() || this.#remove(item),
+      add: (item) => looksOnly() || this.#add(item),
       links: (item) => this.#links.of(item),
       address: (path) => this.#shell.address("data", path, this.#kept("as")),
       follow: (item) => this.#follow(item),
@@ -312,17 +318,17 @@ export class DataPage {
   #menu() {
     const item = this.#view?.chosen ?? { path: this.#path, key: keyOf(this.#path) };
     return [
-      ...this.#undos.slice(-1).map(({ words, run }) => [`Undo: ${words}`, run]),
+      ...this.#undos.slice(-1).map(({ words, run }) => [`Undo: ${words}`, run, true]),
       ...copyMenu(item.path, this.#shell.database, () => this.#textOf(item.path)),
       ["Show whole", () => this.#showWhole(item)],
       ...(item.node ? this.#links.of(item) : []).map((path) => [`Go to /${shown(path)}`, () => this.#go(path)]),
       ["See as …", () => this.#seeAs()],
-      ["Rename …", () => this.#rename(item)],
-      ["Priority …", () => this.#prioritize(item)],
-      ["Copy to …", () => this.#clone(item)],
+      ["Rename …", () => this.#rename(item), true],
+      ["Priority …", () => this.#prioritize(item), true],
+      ["Copy to …", () => this.#clone(item), true],
       ["Export as JSON", () => this.#export(item)],
-      ["Import JSON …", () => this.#import(item)],
-      ["Delete", () => this.#remove(item)],
+      ["Import JSON …", () => this.#import(item), true],
+      ["Delete", () => this.#remove(item), true],
     ];
   }
 

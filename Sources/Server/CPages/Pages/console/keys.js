@@ -1,7 +1,7 @@
 // The page of keys: those of programs that administer the server, and those that sign tokens.
 
-import { el, fill, notice, wholeText } from "./dom.js";
-import { ask, confirmed } from "./parts.js";
+import { el, fill, wholeText } from "./dom.js";
+import { ask, attempt, confirmed } from "./parts.js";
 import { getJSON, send } from "./server.js";
 import { save } from "./transfer.js";
 
@@ -81,12 +81,7 @@ export class KeysPage {
   }
 
   async #attempt(work, done) {
-    try {
-      await work();
-      notice(done);
-    } catch (refusal) {
-      notice(`Not done: ${refusal.message}`, true);
-    }
+    await attempt(work, done);
     await this.#look();
   }
 }

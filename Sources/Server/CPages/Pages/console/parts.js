@@ -75,13 +75,13 @@ async function question(title, parts, yes, take, kind = "primary") {
   return answer;
 }
 
-/** A button that opens a list of things to do; `entries()` gives pairs of words and work. */
+/** A button that opens a list of things to do; `entries()` gives words, work and whether it changes something. */
 export function menuButton(words, entries) {
   const list = el("div", { class: "menu", popover: "auto", role: "menu" });
   const button = el("button", { type: "button", "aria-haspopup": "menu" }, words);
   button.addEventListener("click", () => {
-    fill(list, entries().map(([label, work]) => el("button", {
-      type: "button", role: "menuitem",
+    fill(list, entries().map(([label, work, changes = false]) => el("button", {
+      type: "button", role: "menuitem", "data-changes": changes,
       onclick: () => {
         list.hidePopover();
         work();
@@ -96,7 +96,7 @@ export function menuButton(words, entries) {
   list.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    const all = [...list.children];
+    const all = [...list.children].filter((entry) => !entry.disabled);
     all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
     event.preventDefault();
   });
@@ -136,6 +136,16 @@ export async function copy(text) {
     notice("Copied");
   } catch {
     notice("The browser does not let this page copy.", true);
+  }
+}
+
+/** Does some work; says `done`, or why it was not. */
+export async function attempt(work, done) {
+  try {
+    await work();
+    notice(done);
+  } catch (refusal) {
+    notice(`Not done: ${refusal.message}`, true);
   }
 }
 

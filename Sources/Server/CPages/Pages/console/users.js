@@ -2,7 +2,7 @@
 
 import { accountCount, accountPage, exportAccounts, findAccounts, importAccounts, post } from "./accounts.js";
 import { ago, el, fill, notice, wholeText } from "./dom.js";
-import { ask, confirmed, copy, lines, menuButton } from "./parts.js";
+import { ask, attempt, confirmed, copy, lines, menuButton } from "./parts.js";
 import { getJSON } from "./server.js";
 import { number, shown } from "./values.js";
 
@@ -32,7 +32,7 @@ export class UsersPage {
     this.field.addEventListener("change", () => this.#go({ find: this.field.value.trim() }));
     const heads = ["User", "Uid", "Made", "Last sign-in", "State"].map((head) => el("th", { scope: "col", class: head === "User" || head === "State" ? null : "spare" }, head));
     this.#table = el("div", { class: "wide" }, el("table", { class: "list" }, el("thead", {}, el("tr", {}, heads)), this.#rows));
-    const more = menuButton("More", () => [["Import …", () => this.#import()], ["Export", () => exportAccounts()]]);
+    const more = menuButton("More", () => [["Import …", () => this.#import(), true], ["Export", () => exportAccounts()]]);
     this.element = el(
       "section",
       { class: "page split", "aria-label": "Users" },
@@ -218,12 +218,7 @@ export class UsersPage {
   // What is done
 
   async #attempt(work, done) {
-    try {
-      await work();
-      notice(done);
-    } catch (refusal) {
-      notice(`Not done: ${refusal.message}`, true);
-    }
+    await attempt(work, done);
     await this.#load();
     await this.#look();
   }
