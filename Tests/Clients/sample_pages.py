@@ -58,15 +58,18 @@ class Window:
         self.session = attached["sessionId"]
         self.call("Page.enable")
         self.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.look(width, height, media or {})
+        self.address = address
+        assert "errorText" not in self.call("Page.navigate", url=address)
+
+    def look(self, width, height, media):
+        """Gives the window a size in pixels, and what its person prefers by the names of media features."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )
-        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        if media:
-            features = [{"name": name, "value": value} for name, value in media.items()]
-            self.call("Emulation.setEmulatedMedia", features=features)
-        self.address = address
-        assert "errorText" not in self.call("Page.navigate", url=address)
+        features = [{"name": name, "value": value} for name, value in media.items()]
+        self.call("Emulation.setEmulatedMedia", features=features)
 
     def leave(self):
         """Goes to another page, which is empty."""

@@ -32,13 +32,29 @@ def is_drawn(page, name):
     page.wait("document.getElementById('connection').dataset.state === 'online'")
 
 
+def faults_of_each_look(page, widths):
+    """What is wrong with a page, in both themes, at each width."""
+    found = {}
+    for width in widths:
+        for scheme in ("light", "dark"):
+            page.look(width, 720, {"prefers-color-scheme": scheme})
+            page.wait(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches")
+            # What follows the size of the window has done so.
+            page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            if wrong := faults(page):
+                found[width, scheme] = wrong
+    return found
+
+
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_every_page(console, name, scheme, width):
-    page = console(f"{name}?ns=default", width=width, height=720, media={"prefers-color-scheme": scheme})
+def test_every_page(console, name):
+    page = console(f"{name}?ns=default")
     is_drawn(page, name)
-    assert faults(page) == []
+    assert faults_of_each_look(page, [360, 1280]) == {}
+    stops, wrong = tabbed_through(page)
+    assert wrong == []
+    # The frame's own, and at least one of the page.
+    assert len(stops) > len(PAGES) + 5, stops
 
 
 DATA = {
@@ -67,13 +83,11 @@ def prepare(page, state):
 
 
 @pytest.mark.parametrize("state", DATA)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-# A window of 1280 pixels at 200 % zoom has 640.
-@pytest.mark.parametrize("width", [360, 640, 1280])
-def test_the_data_in_every_state(console, state, scheme, width):
-    page = console(DATA[state], width=width, height=720, media={"prefers-color-scheme": scheme})
+def test_the_data_in_every_state(console, state):
+    page = console(DATA[state])
     prepare(page, state)
-    assert faults(page) == []
+    # A window of 1280 pixels at 200 % zoom has 640.
+    assert faults_of_each_look(page, [360, 640, 1280]) == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -106,13 +120,3 @@ def test_editors_and_dialogs(console, server, scheme):
     page.wait("document.querySelector('.wide-dialog textarea:enabled')")
     assert faults(page) == []
     page.press("#dialog button", "Cancel")
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_tab_goes_through_every_page_and_shows_where_it_is(console, name):
-    page = console(f"{name}?ns=default", width=1280, height=720)
-    is_drawn(page, name)
-    stops, wrong = tabbed_through(page)
-    assert wrong == []
-    # The frame's own, and at least one of the page.
-    assert len(stops) > len(PAGES) + 5, stops
