@@ -110,11 +110,12 @@ social-rules: ## Write rules/social.json anew from chat.json and timeline.json
 ##@ Measure
 
 # ROUNDS belongs to soak too; only one that was asked for counts here.
-bench: build ## Measure against redis and bare C: make bench ROUNDS=3 (QUICK=1: under two minutes)
+bench: build ## Measure against redis and bare C, and the console: make bench ROUNDS=3 (QUICK=1: under two minutes, no console)
 	@scripts/setup bench
 	$(SWIFT) build $(RELEASE) --product bench
 	$(if $(filter-out file,$(origin ROUNDS)),ROUNDS=$(ROUNDS),env --unset=ROUNDS) scripts/bench --swift .build/release/bench \
 		$(if $(filter-out 0,$(QUICK)),,--history $(HISTORY))
+	$(if $(filter-out 0,$(QUICK)),,$(MAKE) --no-print-directory bench-console)
 
 bench-isolation: build ## Measure an honest client beside abusive ones: make bench-isolation KIND=flood (QUICK=1: under two minutes)
 	@scripts/setup bench

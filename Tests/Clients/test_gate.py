@@ -45,6 +45,15 @@ def test_a_stage_begins_when_those_before_it_have_passed_and_never_when_one_fail
     assert order[0] == "first" and order.index("second") < order.index("last") and sorted(order) == sorted(ended)
 
 
+@pytest.mark.parametrize("said, code", [
+    ("", 1), ("Build complete!", 1), ("✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.", 1), ("no tests ran in 0.02s", 1),
+    ("✔ Test run with 1 test in 1 suite passed after 0.001 seconds.", 0), ("2 passed in 0.10s", 0),
+])
+def test_a_runner_that_ran_no_test_fails(gate, said, code):
+    [stage] = gate.run_stages({"units": ([], ["echo", said])}, dict(os.environ))
+    assert stage.code == code
+
+
 def test_a_stage_fails_when_it_takes_more_than_half_beyond_its_budget(gate, capsys):
     times = [("set-up", 900, None), ("build", 601, 1100), ("units", 599, 80)]
     budgets = {"build": 400, "units": 400}
