@@ -85,10 +85,12 @@ let data = folder(
     [
         module("JSONTree", [.target(name: "COpenSSL", condition: onLinux)], settings: pure),
         module("Queries", ["JSONTree"], settings: pure),
+        module("FileRecords", ["JSONTree"], settings: pure),
     ],
     tests: [
         tests(of: "JSONTree", ["Simulation"], exclude: ["Specs"]),
         tests(of: "Queries", ["JSONTree", "Simulation"]),
+        tests(of: "FileRecords", ["JSONTree"], exclude: ["Specs"]),
     ]
 )
 
