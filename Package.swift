@@ -99,10 +99,16 @@ let protocols = folder(
     [
         module("WireProtocol", ["JSONTree", "Queries"], settings: pure),
         module("EventProtocol", ["JSONTree", "Queries", "WireProtocol"], settings: pure),
+        module("FileProtocol", ["JSONTree", "FileRecords"], settings: pure),
     ],
     tests: [
         tests(of: "WireProtocol", ["JSONTree", "Queries"]),
         tests(of: "EventProtocol", ["JSONTree", "Queries", "WireProtocol"], exclude: ["Specs"]),
+        tests(
+            of: "FileProtocol",
+            ["JSONTree", "FileRecords", "Tokens", "WriteAheadLog"],
+            exclude: ["Specs"]
+        ),
     ]
 )
 
