@@ -3,8 +3,8 @@
 ///     bytes   a/1.png a/2.png b.txt
 ///     ends          7      14    19
 struct NamePage: Sendable {
-    /// Bytes that a page takes before it is cut in two. Larger ones move more for each name, smaller ones cost more beside
-    /// the names: measured.
+    /// Bytes that a page takes before it is cut in two; ours. Larger ones move more for each name, smaller ones cost more
+    /// beside the names.
     static let byteLimit = 2048
 
     private(set) var bytes: [UInt8] = []

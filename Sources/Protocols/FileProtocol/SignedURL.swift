@@ -95,7 +95,7 @@ package struct SignedURL: Sendable {
     /// Checks time and signature.
     ///
     /// `digest` is SHA-256. `verify` says whether the key of `account` has made a signature of a message: RSA PKCS #1 v1.5 with
-    /// SHA-256, some 50 µs, so call it on a worker. Whether the account is disabled is for the caller.
+    /// SHA-256, which takes long, so call it on a worker. Whether the account is disabled is for the caller.
     package func check(
         _ head: FileRequestHead,
         now: Timestamp,

@@ -108,7 +108,7 @@ struct NameIndexTests {
         #expect(index.groups.count > 5)
         Self.check(index)
         let byteCount = sorted.reduce(0) { $0 + $1.utf8.count }
-        // Beside the bytes of the names; measured 7 in order and 28 in any.
+        // Beside the bytes of the names.
         let overhead = Double(index.memoryByteCount - byteCount) / Double(sorted.count)
         #expect(overhead < (order == "up" ? 12 : 45), "\(order): \(overhead)")
         let copy = index
