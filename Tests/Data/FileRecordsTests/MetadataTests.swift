@@ -84,7 +84,9 @@ struct MetadataTests {
         var record = try FileRecord.sample()
         let keys = (0..<130).map { "\"k\($0)\":null" }.joined(separator: ",")
         let body = try FileMetadataBody(Array("{\"metadata\":{\(keys)}}".utf8))
-        #expect(throws: MetadataFault.customCount(130)) { try record.patch(body, .ignore, now: .later) }
+        #expect(throws: MetadataFault.customCount(130)) {
+            try record.patch(body, .ignore, now: .later)
+        }
     }
 
     @Test("65 custom keys are refused, 64 taken")

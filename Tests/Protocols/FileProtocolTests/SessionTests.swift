@@ -226,7 +226,8 @@ struct SessionTests {
             counts[twin.state, default: 0] += 1
         }
         for state in [
-            "commit", "final", "cancelled", "active", "overlap", "repeat", "cut", "granule", "tooMany",
+            "commit", "final", "cancelled", "active", "overlap", "repeat", "cut", "granule",
+            "tooMany",
         ] {
             #expect(counts[state] ?? 0 > 4, "\(state): \(counts)")
         }
