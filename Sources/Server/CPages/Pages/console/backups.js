@@ -2,7 +2,7 @@
 
 import { el, fill, notice } from "./dom.js";
 import { lines } from "./parts.js";
-import { sendFile } from "./server.js";
+import { getJSON, sendFile } from "./server.js";
 import { download, withProgress } from "./transfer.js";
 import { bytes } from "./values.js";
 
@@ -10,9 +10,9 @@ export class BackupsPage {
   #made = el("p", { role: "status" });
   #result = el("div", { role: "status" });
   #file = el("input", { id: "backup-file", type: "file" });
+  #lines = el("div");
 
   constructor() {
-    const server = location.origin;
     this.element = el(
       "section",
       { class: "page", "aria-label": "Backups" },
@@ -25,15 +25,21 @@ export class BackupsPage {
       el("p", { class: "hint" }, "The file is sent to the server, which reads it to its last node, as a restore would, and keeps nothing of it. One of more than --max-body is for hearth backup --verify."),
       this.#result,
       el("h2", {}, "On the command line"),
-      lines([
-        ["a backup, verified", `hearth backup --url ${server} --admin-secret-file hearth-data/admin-secret monday.backup`],
-        ["verify one that is there", "hearth backup --verify monday.backup"],
-        ["make a data folder of it, then start a server on it", "hearth restore monday.backup --data-dir hearth-data"],
-      ]),
+      this.#lines,
     );
   }
 
-  show() {}
+  async show() {
+    // The folder as the server knows it, for who copies a line.
+    const { settings } = await getJSON("/.inspect/settings.json").catch(() => ({ settings: [] }));
+    const folder = settings.find(({ name }) => name === "data-dir")?.value ?? "hearth-data";
+    const secret = settings.find(({ name }) => name === "admin-secret-file")?.value ?? `${folder}/admin-secret`;
+    fill(this.#lines, [lines([
+      ["a backup, verified", `hearth backup --url ${location.origin} --admin-secret-file ${secret} monday.backup`],
+      ["verify one that is there", "hearth backup --verify monday.backup"],
+      ["make a data folder of it, then start a server on it", "hearth restore monday.backup --data-dir hearth-data"],
+    ])]);
+  }
 
   close() {}
 

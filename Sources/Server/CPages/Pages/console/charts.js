@@ -69,7 +69,9 @@ export class Chart {
 
   #drawLines() {
     const values = this.#lines.map(({ of }) => this.#samples.map(of));
-    const most = roundUp(Math.max(...values.flat().filter((value) => value !== null), 1e-6));
+    const greatest = Math.max(0, ...values.flat().filter((value) => value !== null));
+    // Nothing at all is drawn on a scale of one.
+    const most = greatest > 0 ? roundUp(greatest) : 1;
     const y = (value) => top + (height - top - bottom) * (1 - value / most);
     const paths = values.map((points, index) => {
       let isOpen = false;

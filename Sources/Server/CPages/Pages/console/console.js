@@ -5,7 +5,7 @@ import { Repeated, state } from "./figures.js";
 import { Hearth } from "./hearth.js";
 import { pages } from "./pages.js";
 import { openPalette } from "./palette.js";
-import { opened } from "./parts.js";
+import { labelCells, opened } from "./parts.js";
 import { credentials, getJSON } from "./server.js";
 import { enter } from "./signin.js";
 
@@ -14,6 +14,14 @@ const base = "/.console/";
 const mostInBar = 5;
 
 const icon = (path) => el("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, el("path", { d: path }));
+
+/** On a narrow screen each cell of a table says what it is. */
+function prepareTables() {
+  const narrow = matchMedia("(max-width: 600px)");
+  const label = () => narrow.matches && labelCells(byId("page"));
+  new MutationObserver(label).observe(byId("page"), { childList: true, subtree: true });
+  narrow.addEventListener("change", label);
+}
 
 class Shell {
   #page = null;
@@ -29,6 +37,7 @@ class Shell {
     byId("help").addEventListener("click", () => this.#showKeys());
     document.addEventListener("click", (event) => this.#follow(event));
     prepareTheme();
+    prepareTables();
     this.#drawRail();
     this.listDatabases();
     this.#show();

@@ -49,7 +49,7 @@ export class Editor {
     this.#fill(value === null ? null : asJSON(value));
     // Until it is known whole.
     this.#field.disabled = item.node.kind === "cut" || isRounded(value);
-    this.element = el("span", { class: "edit" }, this.#field, this.#type, this.#problem);
+    this.element = el("span", { class: "edit" }, this.#field, this.#type, isLong ? null : el("span", { class: "hint" }, "Enter saves, Escape leaves"), this.#problem);
     this.element.addEventListener("keydown", (event) => this.#press(event, isLong));
     if (!isLong) this.element.addEventListener("focusout", (event) => this.#blur(event));
     this.element.look = (node) => this.#look(node);

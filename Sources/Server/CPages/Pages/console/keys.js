@@ -54,7 +54,7 @@ export class KeysPage {
       el("th", { scope: "row" }, name, el("div", { class: "quiet" }, disabled ? `${email}, disabled` : email)),
       el("td", {}, wholeText(createdAt)),
       el("td", {}, el("ul", {}, keys.map((key) => el("li", { class: "bar" }, el("code", {}, key.id.slice(0, 12)), el("span", { class: "quiet" }, wholeText(key.createdAt)), button("Revoke key", `Revoke key ${key.id.slice(0, 12)} of ${name}`, () => this.#revoke(name, key.id)))))),
-      el("td", { class: "actions" }, button("Add key", `Add a key of ${name}`, () => this.#create({ name, addKey: true })), button("Revoke", `Revoke ${name}`, () => this.#revoke(name, null))),
+      el("td", { class: "actions" }, button("Add key", `Add a key of ${name}`, () => this.#create({ name, addKey: true })), button("Revoke account", `Revoke ${name}`, () => this.#revoke(name, null))),
     );
   }
 

@@ -124,7 +124,7 @@ export class OverviewPage {
     const now = (name) => this.#samples.map((sample) => this.#value(name, sample));
     const last = (name) => rate(this.#rates(name).at(-1) ?? 0);
     const tiles = [
-      ["Connections", number(this.#value("hearth_transport_open_connections")), now("hearth_transport_open_connections")],
+      ["Open sockets", number(this.#value("hearth_transport_open_connections")), now("hearth_transport_open_connections")],
       ["Listens", number(this.#value("hearth_listens")), now("hearth_listens")],
       ["Reads a second", last("hearth_reads_total"), this.#rates("hearth_reads_total")],
       ["Commits a second", last("hearth_commits_total"), this.#rates("hearth_commits_total")],

@@ -116,6 +116,17 @@ export function copyMenu(path, database, text) {
   ];
 }
 
+/** Writes the head of each column into the cells of tables, which stand one below the other on a narrow screen. */
+export function labelCells(page) {
+  for (const table of page.querySelectorAll(".wide > .list")) {
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+    for (const row of [...table.tBodies].flatMap((body) => [...body.rows])) {
+      if (row.cells.length !== heads.length || row.cells[1]?.dataset.head) continue;
+      [...row.cells].forEach((cell, index) => { if (index && heads[index]) cell.dataset.head = heads[index]; });
+    }
+  }
+}
+
 /** Lines to try, with this server's address: `rows` are pairs of a label and a line. */
 export function lines(rows) {
   return el("dl", { class: "lines" }, rows.map(([label, line]) => [

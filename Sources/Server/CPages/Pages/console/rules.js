@@ -5,7 +5,7 @@ import { coverage, stateOf, states, sum, times, words as valueWords } from "./co
 import { el, fill, notice } from "./dom.js";
 import { Editor, unitsOf } from "./ruleseditor.js";
 import { RulesHistory } from "./history.js";
-import { confirmed } from "./parts.js";
+import { confirmed, lines } from "./parts.js";
 import { askToPublish } from "./publish.js";
 import { getJSON, send } from "./server.js";
 import { Shadow } from "./shadow.js";
@@ -20,6 +20,17 @@ const quoted = 120;
 /** By database what was typed and not published, while other pages are looked at. */
 const drafts = new Map();
 
+/** What a rule may ask of a request, to read beside the editor. */
+const names = () => el("details", { class: "names" }, el("summary", {}, "Names and examples"), lines([
+  ["who asks: null when signed out", "auth != null && auth.uid === $user"],
+  ["what is there", "data.exists(), data.child('owner').val() === auth.uid"],
+  ["what it would become", "newData.isString() && newData.val().length <= 2000"],
+  ["anything else in the tree", "root.child('members').child(auth.uid).exists()"],
+  ["the time, in ms", "newData.child('at').val() <= now"],
+  ["only who is signed in reads", '{ "rules": { "rooms": { ".read": "auth != null" } } }'],
+  ["each their own", '{ "rules": { "users": { "$user": { ".read": "auth.uid === $user", ".write": "auth.uid === $user" } } } }'],
+]));
+
 export class RulesPage {
   #shell;
   #version = 0;
@@ -31,6 +42,7 @@ export class RulesPage {
   #explained = null;
   #editor;
   #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
+  #names = names();
   #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
   #inForce = el("p", { class: "quiet" });
   #notUsed = el("p", { class: "strip", hidden: true });
@@ -69,6 +81,7 @@ export class RulesPage {
         this.#inForce,
         this.#notUsed,
         this.#editor.element,
+        this.#names,
         this.#pointed,
         this.#covered,
         this.#problems,
@@ -90,7 +103,7 @@ export class RulesPage {
   async show(_, query) {
     const isCovered = query.has("coverage");
     for (const part of [this.#covered, this.#counts]) part.hidden = !isCovered;
-    for (const part of [this.#editor.element, this.#pointed, this.#problems, this.#side, this.#format, this.#publish]) part.hidden = isCovered;
+    for (const part of [this.#editor.element, this.#names, this.#pointed, this.#problems, this.#side, this.#format, this.#publish]) part.hidden = isCovered;
     this.#coverage.ariaPressed = String(isCovered);
     if (isCovered) this.#cover();
     // What was typed stays.

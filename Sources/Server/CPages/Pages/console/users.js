@@ -229,8 +229,8 @@ export class UsersPage {
 
   async #make() {
     const answer = await ask("Add a user", [
-      { name: "email", label: "Address", check: (text) => (/^\S+@\S+$/.test(text) ? null : "Write a whole address.") },
-      { name: "password", label: "Password", hint: "Empty for one who resets it first.", check: (text) => (text && text.length < 6 ? "At least 6 characters." : null) },
+      { name: "email", label: "Email address", check: (text) => (/^\S+@\S+$/.test(text) ? null : "Write a whole address.") },
+      { name: "password", label: "Password", hint: "At least 6 characters. Empty: the user chooses one by a reset link.", check: (text) => (text && text.length < 6 ? "At least 6 characters." : null) },
       { name: "displayName", label: "Name", hint: "May be empty." },
     ], "Add");
     if (!answer) return;
