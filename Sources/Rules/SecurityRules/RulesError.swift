@@ -66,18 +66,22 @@ package struct RulesFault: Equatable, Sendable, CustomStringConvertible {
 ///
 /// `offset` counts Unicode scalars from the start of the rules text.
 package struct LocatedFault: Error, Equatable {
-    let offset: Int
-    let message: String
-    let hint: String?
+    /// In scalars of the rules text.
+    package let offset: Int
+    /// What is wrong.
+    package let message: String
+    /// How to put it right; nil when the message says all.
+    package let hint: String?
 
-    init(_ offset: Int, _ message: String, _ hint: String? = nil) {
+    /// Names a fault.
+    package init(_ offset: Int, _ message: String, _ hint: String? = nil) {
         self.offset = offset
         self.message = message
         self.hint = hint
     }
 
     /// The fault with its offset turned into line and column.
-    func resolved(in text: RulesText) -> RulesFault {
+    package func resolved(in text: RulesText) -> RulesFault {
         let (line, column) = text.position(of: offset)
         return RulesFault(line: line, column: column, message: message, hint: hint)
     }

@@ -227,8 +227,10 @@ struct RulesFileReader: ScalarReader {
 }
 
 /// Reads scalars one by one: what the readers of rules files and of expressions share.
-protocol ScalarReader {
+package protocol ScalarReader {
+    /// All of the text.
     var scalars: [Unicode.Scalar] { get }
+    /// Where reading goes on, in scalars.
     var offset: Int { get set }
 
     /// Why an escape that takes `count` hexadecimal digits is refused.
@@ -236,18 +238,20 @@ protocol ScalarReader {
 }
 
 extension ScalarReader {
-    func peek(_ distance: Int) -> Unicode.Scalar? {
+    /// The scalar so far ahead; nil behind the end.
+    package func peek(_ distance: Int) -> Unicode.Scalar? {
         offset + distance < scalars.count ? scalars[offset + distance] : nil
     }
 
-    func isDigit(_ scalar: Unicode.Scalar?) -> Bool {
+    /// Whether it is one of 0 to 9.
+    package func isDigit(_ scalar: Unicode.Scalar?) -> Bool {
         scalar.map { ("0"..."9").contains($0) } ?? false
     }
 
     /// Reads the four digits after `\u`, and the second half of a surrogate pair.
     ///
     /// Half a pair becomes U+FFFD, as in data.
-    mutating func readUnicodeEscape() throws(LocatedFault) -> Unicode.Scalar {
+    package mutating func readUnicodeEscape() throws(LocatedFault) -> Unicode.Scalar {
         let unit = try readHexadecimal(digitCount: 4)
         if let scalar = Unicode.Scalar(unit) { return scalar }
         if unit < 0xDC00, peek(0) == "\\", peek(1) == "u" {
@@ -263,7 +267,8 @@ extension ScalarReader {
         return "\u{FFFD}"
     }
 
-    mutating func readHexadecimal(digitCount: Int) throws(LocatedFault) -> UInt32 {
+    /// Reads so many hexadecimal digits.
+    package mutating func readHexadecimal(digitCount: Int) throws(LocatedFault) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<digitCount {
             guard let digit = peek(0).flatMap({ UInt32(String($0), radix: 16) }) else {

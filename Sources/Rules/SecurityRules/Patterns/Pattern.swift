@@ -1,11 +1,11 @@
-import JSONTree
+package import JSONTree
 
 /// A regular expression ready to search texts, in time linear in the text.
 ///
 /// Small automata (at most 64 states) keep their states in one word and touch no memory; larger
 /// ones keep two lists. Neither ever goes back in the text.
-struct Pattern: Sendable {
-    private let program: PatternProgram
+package struct Pattern: Sendable {
+    let program: PatternProgram
     private let isAnchoredAtStart: Bool
     private let isAnchoredAtEnd: Bool
 
@@ -13,6 +13,13 @@ struct Pattern: Sendable {
     /// after state i has taken one. Empty for larger ones.
     private let start: UInt64
     private let after: [UInt64]
+
+    /// The states that are open where a search begins anew behind the first scalar.
+    private let restart: UInt64
+
+    /// The open states with which a text may end, and whether an empty one may.
+    private let accepting: UInt64
+    private let acceptsEmpty: Bool
 
     /// For automata of at most 64 states: the states that take U+0000...U+007F, one by one.
     private let takers: [UInt64]
@@ -39,6 +46,18 @@ struct Pattern: Sendable {
         )
     }
 
+    /// Compiles a regular expression that must match a whole text, as those of rules for files do.
+    ///
+    /// - Throws: `LocatedFault` with an offset into `scalars`.
+    package init(whole scalars: ArraySlice<Unicode.Scalar>) throws(LocatedFault) {
+        var parser = PatternParser(scalars, ignoresCase: false, dialect: .files)
+        let node = try parser.parse()
+        guard let program = PatternProgram(node, sets: parser.sets) else {
+            throw LocatedFault(scalars.startIndex, PatternProgram.tooLarge)
+        }
+        self.init(program, isAnchoredAtStart: true, isAnchoredAtEnd: true, smallStateCount: 64)
+    }
+
     /// Prepares an automaton; those of at most `smallStateCount` states, at most 64, are kept in a word.
     init(
         _ program: PatternProgram,
@@ -50,7 +69,18 @@ struct Pattern: Sendable {
         self.isAnchoredAtStart = isAnchoredAtStart
         self.isAnchoredAtEnd = isAnchoredAtEnd
         let isSmall = program.states.count <= smallStateCount
-        start = isSmall ? Pattern.closure(of: 0, in: program) : 0
+        start = isSmall ? Pattern.closure(of: 0, in: program, isAtStart: true) : 0
+        restart = isSmall ? Pattern.closure(of: 0, in: program) : 0
+        let match: UInt64 = isSmall ? 1 << UInt64(program.states.count - 1) : 0
+        accepting =
+            isSmall
+            ? program.states.indices.reduce(0) { bits, index in
+                let ends = Pattern.closure(of: index, in: program, isAtEnd: true) & match != 0
+                return bits | (ends ? 1 << UInt64(index) : 0)
+            } : 0
+        acceptsEmpty =
+            isSmall
+            && Pattern.closure(of: 0, in: program, isAtStart: true, isAtEnd: true) & match != 0
         after =
             isSmall
             ? program.states.indices.map { index in
@@ -65,17 +95,23 @@ struct Pattern: Sendable {
     /// Whether the pattern occurs in a text; nil when the steps ran out.
     ///
     /// One step is taken for 8 scalars and states visited.
-    func matches(_ text: Bytes, stepsLeft: inout Int) -> Bool? {
+    package func matches(_ text: Bytes, stepsLeft: inout Int) -> Bool? {
         var visitsLeft = stepsLeft * Pattern.visitsPerStep
         defer { stepsLeft = visitsLeft / Pattern.visitsPerStep }
         return after.isEmpty
             ? matchesWithLists(text, &visitsLeft) : matchesInOneWord(text, &visitsLeft)
     }
 
-    private static let visitsPerStep = 8
+    static let visitsPerStep = 8
 
-    /// The taking and matching states reachable from a state without taking anything, as bits.
-    private static func closure(of first: Int, in program: PatternProgram) -> UInt64 {
+    /// The taking and matching states reachable from a state without taking anything, as bits, and those that wait for
+    /// the end.
+    private static func closure(
+        of first: Int,
+        in program: PatternProgram,
+        isAtStart: Bool = false,
+        isAtEnd: Bool = false
+    ) -> UInt64 {
         var seen: UInt64 = 0
         var result: UInt64 = 0
         var stack = [first]
@@ -86,6 +122,10 @@ struct Pattern: Sendable {
             case .take, .match: result |= 1 << UInt64(index)
             case .jump(let target): stack.append(target)
             case .split(let one, let other): stack += [other, one]
+            case .atStart: if isAtStart { stack.append(index + 1) }
+            case .atEnd:
+                result |= 1 << UInt64(index)
+                if isAtEnd { stack.append(index + 1) }
             }
         }
         return result
@@ -104,16 +144,17 @@ struct Pattern: Sendable {
 
     private func matchesInOneWord(_ text: Bytes, _ visitsLeft: inout Int) -> Bool? {
         let match: UInt64 = 1 << UInt64(program.states.count - 1)
+        if text.isEmpty { return acceptsEmpty }
         var open = start
         var offset = 0
         while true {
             if open & match != 0, !isAnchoredAtEnd { return true }
-            if offset == text.count { return open & match != 0 }
+            if offset == text.count { return open & accepting != 0 }
             if open == 0, isAnchoredAtStart { return false }
             let scalar = decodeScalar(text, &offset)
             visitsLeft -= 1 + open.nonzeroBitCount
             if visitsLeft < 0 { return nil }
-            var next: UInt64 = isAnchoredAtStart ? 0 : start
+            var next: UInt64 = isAnchoredAtStart ? 0 : restart
             var rest = open & (scalar < 128 ? takers[Int(scalar)] : takers(of: scalar, among: open))
             while rest != 0 {
                 next |= after[rest.trailingZeroBitCount]
@@ -140,7 +181,7 @@ struct Pattern: Sendable {
     private func matchesWithLists(_ text: Bytes, _ visitsLeft: inout Int) -> Bool? {
         var open = StateList(count: program.states.count)
         var next = StateList(count: program.states.count)
-        var visited = open.add(0, program)
+        var visited = open.add(0, program, isAtStart: true, isAtEnd: text.isEmpty)
         var offset = 0
         // The lists are made anew for each text; clearing marks costs less than visiting states.
         visitsLeft -= 16 + program.states.count / 4 + visited
@@ -154,12 +195,13 @@ struct Pattern: Sendable {
             if visitsLeft < 0 { return nil }
             visited = 0
             next.clear()
+            let isAtEnd = offset == text.count
             for index in open.taking {
                 if case .take(let set) = program.states[index], program.sets[set].contains(scalar) {
-                    visited += next.add(index + 1, program)
+                    visited += next.add(index + 1, program, isAtEnd: isAtEnd)
                 }
             }
-            if !isAnchoredAtStart { visited += next.add(0, program) }
+            if !isAnchoredAtStart { visited += next.add(0, program, isAtEnd: isAtEnd) }
             swap(&open, &next)
         }
     }
@@ -187,7 +229,12 @@ private struct StateList {
     }
 
     /// Adds a state and all it leads to without taking; returns how many were visited.
-    mutating func add(_ first: Int, _ program: PatternProgram) -> Int {
+    mutating func add(
+        _ first: Int,
+        _ program: PatternProgram,
+        isAtStart: Bool = false,
+        isAtEnd: Bool = false
+    ) -> Int {
         var visited = 0
         stack.append(first)
         while let index = stack.popLast() {
@@ -197,6 +244,8 @@ private struct StateList {
             switch program.states[index] {
             case .take: taking.append(index)
             case .match: hasMatch = true
+            case .atStart: if isAtStart { stack.append(index + 1) }
+            case .atEnd: if isAtEnd { stack.append(index + 1) }
             case .jump(let target): stack.append(target)
             case .split(let one, let other):
                 stack.append(other)

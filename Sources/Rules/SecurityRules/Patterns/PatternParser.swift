@@ -4,20 +4,38 @@ package indirect enum PatternNode {
     case set(Int)
     case sequence([PatternNode])
     case alternatives([PatternNode])
-    /// `maximum` is nil when unbounded.
-    case repeated(PatternNode, minimum: Int, maximum: Int?)
+    /// `maximum` is nil when unbounded; a lazy one prefers few rounds, which shows in where a match ends.
+    case repeated(PatternNode, minimum: Int, maximum: Int?, isLazy: Bool)
+    /// The start or the end of the text; in the dialect of files alone.
+    case start, end
+
+    /// Whether it is the start of the text.
+    var isStart: Bool {
+        if case .start = self { true } else { false }
+    }
+}
+
+/// Which regular expressions are meant.
+package enum PatternDialect: Sendable {
+    /// Those of database rules: literals, which search.
+    case database
+    /// Those of rules for files: texts in RE2's syntax. `PatternParser+RE2.swift` has what they add.
+    case files
 }
 
 /// Parses the regular expressions that `matches()` takes.
 ///
-/// The dialect: literal characters, `.`, sets, `\s \w \d` and their opposites, `* + ? {n} {n,}
+/// The dialect of databases: literal characters, `.`, sets, `\s \w \d` and their opposites, `* + ? {n} {n,}
 /// {n,m}`, groups, `|`, `^` as the first and `$` as the last character only. Any other escape is
 /// the literal character. Source: Firebase, "Regular expressions in security rules".
 package struct PatternParser {
-    private let scalars: ArraySlice<Unicode.Scalar>
-    private let ignoresCase: Bool
-    private var offset: Int
-    private var end: Int
+    let scalars: ArraySlice<Unicode.Scalar>
+    let dialect: PatternDialect
+    var ignoresCase: Bool
+    /// Whether `.` takes line ends; files only.
+    var takesLineEnds = false
+    var offset: Int
+    var end: Int
     private var nesting = 0
 
     /// Whether the pattern begins with `^`.
@@ -30,8 +48,13 @@ package struct PatternParser {
     private(set) var warnings: [LocatedWarning] = []
 
     /// Reads the body of a literal; offsets of faults are offsets of `scalars`.
-    package init(_ scalars: ArraySlice<Unicode.Scalar>, ignoresCase: Bool) {
+    package init(
+        _ scalars: ArraySlice<Unicode.Scalar>,
+        ignoresCase: Bool,
+        dialect: PatternDialect = .database
+    ) {
         self.scalars = scalars
+        self.dialect = dialect
         self.ignoresCase = ignoresCase
         offset = scalars.startIndex
         end = scalars.endIndex
@@ -47,6 +70,7 @@ package struct PatternParser {
                 "Regular expression is longer than \(RulesLimits.patternScalarCount) characters."
             )
         }
+        if dialect == .files { return try parseWholeForFiles() }
         if peek == "^" {
             isAnchoredAtStart = true
             offset += 1
@@ -71,9 +95,9 @@ package struct PatternParser {
         return node
     }
 
-    private var peek: Unicode.Scalar? { offset < end ? scalars[offset] : nil }
+    var peek: Unicode.Scalar? { offset < end ? scalars[offset] : nil }
 
-    private func fault(_ message: String, _ hint: String? = nil) -> LocatedFault {
+    func fault(_ message: String, _ hint: String? = nil) -> LocatedFault {
         LocatedFault(offset, message, hint)
     }
 
@@ -86,7 +110,7 @@ package struct PatternParser {
         return count % 2 == 1
     }
 
-    private mutating func parseAlternatives() throws(LocatedFault) -> PatternNode {
+    mutating func parseAlternatives() throws(LocatedFault) -> PatternNode {
         var alternatives = [try parseSequence()]
         while peek == "|" {
             offset += 1
@@ -101,7 +125,9 @@ package struct PatternParser {
             let atom = try parseAtom(scalar)
             items.append(try parseQuantifier(of: atom))
         }
-        if items.isEmpty { throw fault("Regular expression has an empty alternative or group.") }
+        if items.isEmpty, dialect == .database {
+            throw fault("Regular expression has an empty alternative or group.")
+        }
         return items.count == 1 ? items[0] : .sequence(items)
     }
 
@@ -111,8 +137,12 @@ package struct PatternParser {
         case "[": return try parseSet()
         case ".":
             offset += 1
-            return take(ScalarSet.lineEnds, isNegated: true)
+            return takesAnything
+        case "\\" where dialect == .files: return try parseEscapeForFiles()
         case "\\": return take(try parseEscape())
+        case "^" where dialect == .files, "$" where dialect == .files:
+            offset += 1
+            return scalar == "^" ? .start : .end
         case "^", "$":
             throw fault(
                 "Regular expression may hold \(scalar) only at its \(scalar == "^" ? "start" : "end").",
@@ -129,7 +159,15 @@ package struct PatternParser {
         }
     }
 
-    private mutating func take(
+    /// What `.` takes.
+    private var takesAnything: PatternNode {
+        mutating get {
+            if takesLineEnds { return take([0...0x10FFFF]) }
+            return take(dialect == .files ? [0x0A...0x0A] : ScalarSet.lineEnds, isNegated: true)
+        }
+    }
+
+    mutating func take(
         _ ranges: [ClosedRange<UInt32>],
         isNegated: Bool = false
     ) -> PatternNode {
@@ -144,6 +182,7 @@ package struct PatternParser {
             throw fault("Regular expression is nested deeper than \(RulesLimits.patternNesting).")
         }
         offset += 1
+        if dialect == .files { return try parseGroupForFiles(start) }
         var leading: PatternNode?
         if peek == "?" {
             warnings.append(
@@ -158,6 +197,13 @@ package struct PatternParser {
             leading = try parseQuantifier(of: take([0x3F...0x3F]))
         }
         let inner = try parseGroupContent(after: leading)
+        return try closeGroup(start, inner)
+    }
+
+    mutating func closeGroup(
+        _ start: Int,
+        _ inner: PatternNode
+    ) throws(LocatedFault) -> PatternNode {
         if peek != ")" {
             throw LocatedFault(start, "Unterminated group in regular expression.")
         }
@@ -209,8 +255,14 @@ package struct PatternParser {
         let isNegated = peek == "^"
         if isNegated { offset += 1 }
         var ranges: [ClosedRange<UInt32>] = []
+        // In RE2 a bracket that stands first is itself.
+        if dialect == .files, peek == "]" { ranges.append(contentsOf: try parseSetItem()) }
         while let scalar = peek, scalar != "]" {
-            ranges.append(contentsOf: try parseSetItem())
+            if let named = try parseNamedClass() {
+                ranges += named
+            } else {
+                ranges += try parseSetItem()
+            }
         }
         if peek == nil {
             throw LocatedFault(start, "Unterminated set in regular expression.")
@@ -239,7 +291,9 @@ package struct PatternParser {
 
     private mutating func parseSetScalar() throws(LocatedFault) -> [ClosedRange<UInt32>] {
         let scalar = scalars[offset]
-        if scalar == "\\" { return try parseEscape() }
+        if scalar == "\\" {
+            return dialect == .files ? try parseSetEscapeForFiles() : try parseEscape()
+        }
         offset += 1
         return [scalar.value...scalar.value]
     }
@@ -256,7 +310,18 @@ package struct PatternParser {
         default: return atom
         }
         offset += 1
-        return .repeated(atom, minimum: counts.minimum, maximum: counts.maximum)
+        return repeating(atom, counts.minimum, counts.maximum)
+    }
+
+    /// A repetition; one `?` behind it makes it lazy in the dialect of files.
+    private mutating func repeating(
+        _ atom: PatternNode,
+        _ minimum: Int,
+        _ maximum: Int?
+    ) -> PatternNode {
+        let isLazy = dialect == .files && peek == "?"
+        if isLazy { offset += 1 }
+        return .repeated(atom, minimum: minimum, maximum: maximum, isLazy: isLazy)
     }
 
     private mutating func parseCounts(of atom: PatternNode) throws(LocatedFault) -> PatternNode {
@@ -282,7 +347,7 @@ package struct PatternParser {
         if max(minimum, maximum ?? 0) > RulesLimits.patternStateCount {
             throw LocatedFault(start, PatternProgram.tooLarge)
         }
-        return .repeated(atom, minimum: minimum, maximum: maximum)
+        return repeating(atom, minimum, maximum)
     }
 
     /// Reads digits; nil when there are none. Stops growing above the state limit.

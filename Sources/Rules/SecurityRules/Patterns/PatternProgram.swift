@@ -7,6 +7,9 @@ struct PatternProgram: Sendable {
         case take(set: Int)
         case split(Int, Int)
         case jump(Int)
+        /// Goes on at the start of the text only, or at its end only.
+        case atStart
+        case atEnd
         case match
     }
 
@@ -34,8 +37,11 @@ struct PatternProgram: Sendable {
             return nodes.allSatisfy { emit($0) }
         case .alternatives(let nodes):
             return emitAlternatives(nodes)
-        case .repeated(let inner, let minimum, let maximum):
-            return emitRepetition(inner, minimum, maximum)
+        case .start, .end:
+            states.append(node.isStart ? .atStart : .atEnd)
+            return states.count <= RulesLimits.patternStateCount
+        case .repeated(let inner, let minimum, let maximum, let isLazy):
+            return emitRepetition(inner, minimum, maximum, isLazy)
         }
     }
 
@@ -58,7 +64,8 @@ struct PatternProgram: Sendable {
     private mutating func emitRepetition(
         _ inner: PatternNode,
         _ minimum: Int,
-        _ maximum: Int?
+        _ maximum: Int?,
+        _ isLazy: Bool
     ) -> Bool {
         for _ in 0..<minimum {
             let before = states.count
@@ -66,7 +73,7 @@ struct PatternProgram: Sendable {
             // A body without states repeats to nothing, however often.
             if states.count == before { return true }
         }
-        guard let maximum else { return emitLoop(inner) }
+        guard let maximum else { return emitLoop(inner, isLazy) }
         var forks: [Int] = []
         for _ in minimum..<maximum {
             let fork = states.count
@@ -75,16 +82,21 @@ struct PatternProgram: Sendable {
             if !emit(inner) { return false }
             if states.count == fork + 1 { break }
         }
-        for fork in forks { states[fork] = .split(fork + 1, states.count) }
+        for fork in forks { states[fork] = choice(fork + 1, states.count, isLazy) }
         return states.count <= RulesLimits.patternStateCount
     }
 
-    private mutating func emitLoop(_ inner: PatternNode) -> Bool {
+    /// A fork that prefers another round, or, when lazy, none.
+    private func choice(_ again: Int, _ exit: Int, _ isLazy: Bool) -> State {
+        isLazy ? .split(exit, again) : .split(again, exit)
+    }
+
+    private mutating func emitLoop(_ inner: PatternNode, _ isLazy: Bool) -> Bool {
         let fork = states.count
         states.append(.split(fork + 1, 0))
         if !emit(inner) { return false }
         states.append(.jump(fork))
-        states[fork] = .split(fork + 1, states.count)
+        states[fork] = choice(fork + 1, states.count, isLazy)
         return states.count <= RulesLimits.patternStateCount
     }
 }
