@@ -2,10 +2,10 @@ import JSONTree
 import SecurityRules
 
 /// Words and lines of explanations.
-enum ExplanationText {
+package enum ExplanationText {
     /// A text on one line: white space as single spaces, control characters as `?`, cut at
     /// `RulesLimits.explanationPieceScalarCount`.
-    static func line(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+    package static func line(_ scalars: some Sequence<Unicode.Scalar>) -> String {
         var line = String.UnicodeScalarView()
         var count = 0
         var isAfterSpace = true
@@ -23,7 +23,7 @@ enum ExplanationText {
     }
 
     /// A text of the data in quotes, as JSON writes it; cut like `line`.
-    static func quoted(_ text: String, isCut: Bool = false) -> String {
+    package static func quoted(_ text: String, isCut: Bool = false) -> String {
         let limit = RulesLimits.explanationPieceScalarCount
         let scalars = text.unicodeScalars
         let start = scalars.prefix(limit)

@@ -1,13 +1,17 @@
 import JSONTree
-import SecurityRules
+package import SecurityRules
 
 /// Something wrong with a text that people wrote, at an offset in bytes.
-struct InputFault: Error, Equatable {
-    let offset: Int
-    let message: String
-    let hint: String?
+package struct InputFault: Error, Equatable {
+    /// In bytes.
+    package let offset: Int
+    /// What is wrong.
+    package let message: String
+    /// How to put it right; nil when the message says all.
+    package let hint: String?
 
-    init(_ offset: Int, _ message: String, _ hint: String? = nil) {
+    /// Names a fault.
+    package init(_ offset: Int, _ message: String, _ hint: String? = nil) {
         self.offset = offset
         self.message = message
         self.hint = hint
@@ -16,7 +20,7 @@ struct InputFault: Error, Equatable {
 
 /// Finds lines and columns in a text: lines end at LF, CR LF or CR, columns count Unicode scalars, both
 /// from 1, as in rules.
-struct InputText: Sendable {
+package struct InputText: Sendable {
     private let bytes: [UInt8]
     /// Offsets of the first byte of each line, ascending, starting with 0.
     private let lineStarts: [Int]
@@ -25,7 +29,8 @@ struct InputText: Sendable {
 
     private static let pieceByteCount = 4_096
 
-    init(_ bytes: [UInt8]) {
+    /// Finds the lines of a text.
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         var starts = [0]
         var counts: [Int] = []
@@ -43,7 +48,7 @@ struct InputText: Sendable {
     }
 
     /// Line and column of a byte; O(log lines).
-    func position(of offset: Int) -> (line: Int, column: Int) {
+    package func position(of offset: Int) -> (line: Int, column: Int) {
         let offset = min(max(offset, 0), bytes.count)
         var low = 0
         var high = lineStarts.count
@@ -62,7 +67,7 @@ struct InputText: Sendable {
     }
 
     /// A fault with its offset turned into line and column.
-    func resolved(_ fault: InputFault) -> RulesFault {
+    package func resolved(_ fault: InputFault) -> RulesFault {
         let (line, column) = position(of: fault.offset)
         return RulesFault(line: line, column: column, message: fault.message, hint: fault.hint)
     }

@@ -1,5 +1,5 @@
 import EventProtocol
-import JSONTree
+package import JSONTree
 import Queries
 import SecurityRules
 import WireProtocol
@@ -55,7 +55,7 @@ extension RawObject {
     }
 
     /// The time; nil when it is not given.
-    func now() throws(InputFault) -> Timestamp? {
+    package func now() throws(InputFault) -> Timestamp? {
         guard let value = self["now"] else { return nil }
         var time: Int64?
         if value.kind == .number {
@@ -77,7 +77,8 @@ extension RawObject {
 
     // MARK: The parts of an operation
 
-    func required(_ name: String, _ why: String) throws(InputFault) -> RawValue {
+    /// A member that must be there; `why` says what it is for.
+    package func required(_ name: String, _ why: String) throws(InputFault) -> RawValue {
         guard let value = self[name] else {
             throw InputFault(offset, "'\(name)' is missing; \(why).")
         }

@@ -1,27 +1,28 @@
-import JSONTree
+package import JSONTree
 import SecurityRules
 import WireProtocol
 
 /// The members of a JSON object with their positions in the text.
 ///
 /// Borrows the text: its owner keeps it alive while the object is used.
-struct RawObject {
+package struct RawObject {
     /// One `"name": value`.
-    struct Member {
-        let name: String
+    package struct Member {
+        package let name: String
         /// Of the quote before the name.
-        let nameOffset: Int
-        let value: RawValue
+        package let nameOffset: Int
+        package let value: RawValue
     }
 
     /// Of the opening brace.
-    let offset: Int
-    let members: [Member]
+    package let offset: Int
+    /// In the order of the text.
+    package let members: [Member]
 
     /// Reads the object that a value is; `what` names it in a message, such as `The body`.
     ///
     /// - Throws: `InputFault` when it is not an object, or repeats a name.
-    init(_ value: RawValue, what: String) throws(InputFault) {
+    package init(_ value: RawValue, what: String) throws(InputFault) {
         guard value.kind == .object else {
             throw InputFault(value.offset, "\(what) must be an object.")
         }
@@ -57,10 +58,10 @@ struct RawObject {
     }
 
     /// The value of a member; nil when it is not there.
-    subscript(name: String) -> RawValue? { members.first { $0.name == name }?.value }
+    package subscript(name: String) -> RawValue? { members.first { $0.name == name }?.value }
 
     /// Refuses a member that is not in `known`: a misspelt one would silently test something else.
-    func check(_ known: [String], in what: String) throws(InputFault) {
+    package func check(_ known: [String], in what: String) throws(InputFault) {
         for member in members where !known.contains(member.name) {
             let near = Spelling.nearest(to: member.name, among: known)
             let name = String(member.name.unicodeScalars.prefix(64))
@@ -75,22 +76,22 @@ struct RawObject {
 }
 
 /// A JSON value in a text.
-struct RawValue {
-    enum Kind {
+package struct RawValue {
+    package enum Kind {
         case object, array, string, number, boolean, null
     }
 
     /// The value's own text.
-    let bytes: Bytes
+    package let bytes: Bytes
     /// Where it begins in the whole text.
-    let offset: Int
+    package let offset: Int
 }
 
 extension RawValue {
     /// The one value of a text.
     ///
     /// - Throws: `InputFault` when the text is no JSON.
-    init(whole text: Bytes, what: String) throws(InputFault) {
+    package init(whole text: Bytes, what: String) throws(InputFault) {
         var scanner = JSONScanner(text)
         do throws(JSONError) {
             let range = try scanner.skipValue()
@@ -102,7 +103,7 @@ extension RawValue {
     }
 
     /// What its first byte says it is; the text of a value is never empty.
-    var kind: Kind {
+    package var kind: Kind {
         switch bytes[0] {
         case 0x7B: .object
         case 0x5B: .array
@@ -121,7 +122,7 @@ extension RawValue {
     /// Reads the value with a scanner of its own.
     ///
     /// - Throws: `InputFault` with what the scanner refuses.
-    func read<T>(
+    package func read<T>(
         _ what: String,
         _ body: (inout JSONScanner) throws(JSONError) -> T
     ) throws(InputFault) -> T {
@@ -132,7 +133,7 @@ extension RawValue {
     /// The text of a string.
     ///
     /// - Throws: `InputFault` when it is none.
-    func string(_ name: String) throws(InputFault) -> String {
+    package func string(_ name: String) throws(InputFault) -> String {
         guard kind == .string else {
             throw InputFault(offset, "'\(name)' must be a string.")
         }
@@ -144,7 +145,7 @@ extension RawValue {
     /// The elements of a list.
     ///
     /// - Throws: `InputFault` when it is none.
-    func elements(_ name: String) throws(InputFault) -> [RawValue] {
+    package func elements(_ name: String) throws(InputFault) -> [RawValue] {
         guard kind == .array else {
             throw InputFault(offset, "'\(name)' must be a list.")
         }
