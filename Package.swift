@@ -121,6 +121,12 @@ let rules = folder(
             ["JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol"],
             settings: pure
         ),
+        module("FileRules", ["JSONTree", "SecurityRules", "COpenSSL"], settings: pure),
+        module(
+            "FileRulesTools",
+            ["JSONTree", "SecurityRules", "RulesTools", "FileRules"],
+            settings: pure
+        ),
     ],
     tests: [
         // A second reading of the language of rules, which shares no code with the first.
@@ -137,6 +143,11 @@ let rules = folder(
             of: "RulesTools",
             ["JSONTree", "Queries", "SecurityRules"],
             exclude: ["Explanations", "Specs"]
+        ),
+        tests(
+            of: "FileRules",
+            ["JSONTree", "SecurityRules", "RulesTools", "FileRulesTools", "RulesOracle"],
+            exclude: ["Specs"]
         ),
     ]
 )
