@@ -14,6 +14,9 @@ package enum FileRulesLimits {
     /// Captures of such a pattern.
     package static let captureCount = 20
 
+    /// States of the automata of all literal regular expressions. Own.
+    package static let patternStateCount = 100_000
+
     /// Functions that call one another in a chain.
     package static let callDepth = 10
 

@@ -18,7 +18,7 @@ package struct FileCase: Sendable {
     package let name: String
     /// The offset of its opening brace in the file, in bytes.
     package let offset: Int
-    package let request: FileRequest
+    package let request: FileRulesRequest
     /// What databases hold: under "" that of the bucket, the others under their names.
     package let databases: [String: Node]
     package let expected: Expectation

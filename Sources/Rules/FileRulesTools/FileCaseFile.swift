@@ -190,7 +190,7 @@ private struct FileCaseReader {
 
     // MARK: The request
 
-    private func request(_ object: RawObject) throws(InputFault) -> FileRequest {
+    private func request(_ object: RawObject) throws(InputFault) -> FileRulesRequest {
         let operation = try choice(object, "op", FileOperation.allCases)
         let path = try object.required(
             "path",
@@ -210,7 +210,7 @@ private struct FileCaseReader {
         case .create: new = new ?? usual(path, time)
         case .update: new = new ?? old
         }
-        return FileRequest(
+        return FileRulesRequest(
             operation,
             bucket: bucket,
             name: path,

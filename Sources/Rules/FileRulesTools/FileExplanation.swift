@@ -22,7 +22,7 @@ package enum FileExplanation {
     ///   `RulesLimits.explanationByteCount` long at most.
     package static func text(
         of decision: FileDecision,
-        for request: FileRequest,
+        for request: FileRulesRequest,
         under rules: FileRuleset
     ) -> String {
         var lines = [sentence(of: decision, for: request), ""]
@@ -44,7 +44,8 @@ package enum FileExplanation {
     }
 
     /// The first line: the request, whether it was allowed, and why.
-    package static func sentence(of decision: FileDecision, for request: FileRequest) -> String {
+    package static func sentence(of decision: FileDecision, for request: FileRulesRequest) -> String
+    {
         let name = ExplanationText.line(request.name.unicodeScalars)
         let what =
             "\(request.operation.rawValue) \(name.isEmpty ? "everything" : name) of bucket \(request.bucket)"

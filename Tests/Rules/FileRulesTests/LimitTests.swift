@@ -128,6 +128,34 @@ struct LimitTests {
         #expect(faults(chain(" + ", 101)) == ["This expression is nested deeper than 100 levels."])
     }
 
+    @Test("the literal patterns of a file have at most 100,000 states")
+    func patternStates() {
+        func patterns(_ count: Int) -> String {
+            // 9,999 characters and the end.
+            condition(
+                Array(repeating: "x.matches('a{9999}')", count: count).joined(separator: "||")
+            )
+        }
+        #expect(faults(patterns(10)) == [])
+        #expect(faults(patterns(11)) == ["The patterns of the file unroll to too many states."])
+    }
+
+    @Test("the deepest evaluation fits the stack of any thread")
+    func deepestEvaluation() async throws {
+        let functions = (1...10).map { number in
+            let inner = number == 10 ? "x" : "f\(number + 1)(x)"
+            return "function f\(number)(x) { return \(String(repeating: "!", count: 98))\(inner); }"
+        }
+        let text = condition(
+            "f1(request.auth != null)",
+            functions: functions.joined(separator: " ")
+        )
+        let rules = try FileRuleset.load(text)
+        let decision = rules.decide(RulesWorld.request(.get, "x"), isRecorded: true)
+        #expect(decision.isAllowed)
+        #expect(decision.candidates[0].observations.map(\.depth).max() == 990)
+    }
+
     @Test("a text of nothing but faults gives the first 100")
     func faultCount() {
         let text = inBucket(String(repeating: "nonsense; ", count: 500))
@@ -232,7 +260,7 @@ struct LimitTests {
 
     @Test("claims may be nested as deep as values, and deeper ones are an error")
     func deepClaims() throws {
-        func request(_ count: Int) -> FileRequest {
+        func request(_ count: Int) -> FileRulesRequest {
             let list = String(repeating: "[", count: count) + String(repeating: "]", count: count)
             return RulesWorld.request(
                 .get,
@@ -309,6 +337,27 @@ struct LimitTests {
         )
         #expect(decision.overBudget != nil)
         #expect(!decision.isAllowed)
+    }
+
+    @Test(
+        "a time beyond the years of timestamps becomes the nearest",
+        arguments: [Int64.min, .max]
+    )
+    func extremeTimes(_ milliseconds: Int64) throws {
+        let request = FileRulesRequest(
+            .get,
+            bucket: "B",
+            name: "x",
+            auth: nil,
+            time: Timestamp(milliseconds: milliseconds)
+        )
+        let year = milliseconds < 0 ? 1 : 9999
+        let rules = try FileRuleset.load(
+            condition(
+                "request.time.year() == \(year) && request.time.toMillis() != 0 && request.time.dayOfYear() > 0"
+            )
+        )
+        #expect(rules.decide(request).isAllowed)
     }
 
     @Test("a name of a thousand segments and a pattern of many captures are matched in one pass")

@@ -42,8 +42,8 @@ enum RulesWorld {
         auth: FileAuth? = ann,
         resource: FileResource? = photo,
         newResource: FileResource? = nil
-    ) -> FileRequest {
-        FileRequest(
+    ) -> FileRulesRequest {
+        FileRulesRequest(
             operation,
             bucket: "B",
             name: name,
@@ -60,7 +60,7 @@ enum RulesWorld {
             + "allow get: if \(condition);\n}}}"
     }
 
-    static func decide(_ text: String, _ request: FileRequest) throws -> FileDecision {
+    static func decide(_ text: String, _ request: FileRulesRequest) throws -> FileDecision {
         let databases = try databases()
         return try FileRuleset.load(text).decide(request, isRecorded: true) { name, path in
             databases[name ?? ""]?.descendant(at: path)

@@ -29,8 +29,8 @@ struct ToolTests {
         auth: FileAuth? = FileAuth(uid: "ann"),
         resource: FileResource? = nil,
         newResource: FileResource? = nil
-    ) -> FileRequest {
-        FileRequest(
+    ) -> FileRulesRequest {
+        FileRulesRequest(
             operation,
             bucket: "B",
             name: "users/ann/a.png",
@@ -41,7 +41,7 @@ struct ToolTests {
         )
     }
 
-    private func explain(_ request: FileRequest, _ text: String = rules) throws -> String {
+    private func explain(_ request: FileRulesRequest, _ text: String = rules) throws -> String {
         let rules = try FileRuleset.load(text)
         let databases = try RulesWorld.databases()
         let decision = rules.decide(request, isRecorded: true) { name, path in

@@ -273,6 +273,11 @@ struct DamageTests {
                 let decision = rules.decide(request, isRecorded: true) { name, path in
                     databases[name ?? ""]?.descendant(at: path)
                 }
+                let plain = rules.decide(request) { name, path in
+                    databases[name ?? ""]?.descendant(at: path)
+                }
+                #expect(plain.isAllowed == decision.isAllowed, note)
+                #expect(plain.expressionCount == decision.expressionCount, note)
                 #expect(
                     !FileExplanation.text(of: decision, for: request, under: rules).isEmpty,
                     note

@@ -12,7 +12,7 @@ import JSONTree
 ///     error   | error  false  error        error   | true  error  error
 struct FileEvaluator {
     let rules: FileRuleset
-    let request: FileRequest
+    let request: FileRulesRequest
     let path: [[UInt8]]
     private var recorder: ObservationRecorder?
     var lookups: LookupStore
@@ -35,7 +35,7 @@ struct FileEvaluator {
 
     init(
         _ rules: FileRuleset,
-        _ request: FileRequest,
+        _ request: FileRulesRequest,
         _ path: [[UInt8]],
         _ isRecorded: Bool,
         _ database: @escaping FileDatabaseLookup
@@ -252,10 +252,9 @@ struct FileEvaluator {
         return try evaluate(result)
     }
 
-    private mutating func map(
-        _ members: [(key: Int, value: Int)],
-        _ expression: Int
-    ) throws(FileFailure) -> FileValue {
+    private mutating func map(_ members: [(key: Int, value: Int)], _ expression: Int)
+        throws(FileFailure) -> FileValue
+    {
         var pairs: [(key: [UInt8], value: FileValue)] = []
         for (key, value) in members {
             let name = try evaluate(key)

@@ -257,11 +257,9 @@ enum FileOperations {
         }
     }
 
-    static func inRange(
-        _ time: NanoTime?,
-        _ expression: Int,
-        _ evaluator: FileEvaluator
-    ) throws(FileFailure) -> NanoTime {
+    static func inRange(_ time: NanoTime?, _ expression: Int, _ evaluator: FileEvaluator)
+        throws(FileFailure) -> NanoTime
+    {
         guard let time else {
             throw evaluator.failure(
                 "A timestamp is in the years 1 to 9999, a duration within 10,000 years.",

@@ -8,7 +8,7 @@ extension FileRuleset {
     /// With `isRecorded` candidates carry the values of their expressions. `database` is what `database.get` and
     /// `database.exists` read.
     package func decide(
-        _ request: FileRequest,
+        _ request: FileRulesRequest,
         isRecorded: Bool = false,
         database: FileDatabaseLookup = { _, _ in nil }
     ) -> FileDecision {

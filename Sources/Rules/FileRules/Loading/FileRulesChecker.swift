@@ -15,6 +15,9 @@ struct FileRulesChecker {
     /// Of each function, those that it calls.
     private(set) var calls: [[Int]] = []
 
+    /// Of all patterns.
+    private var patternStateCount = 0
+
     /// What is checked just now.
     private var block = 0
     private var locals: [String] = []
@@ -66,13 +69,15 @@ struct FileRulesChecker {
                 "The pattern has \(pattern.count) segments; at most \(FileRulesLimits.patternSegmentCount) are allowed."
             )
         }
-        var names: Set<String> = []
+        var own: Set<String> = []
+        var captureCount = 0
         var restIndex: Int?
         for (index, segment) in pattern.enumerated() {
             switch segment {
             case .literal: continue
             case .capture(let name), .rest(let name):
-                if !names.insert(name).inserted, index >= outer.count {
+                captureCount += 1
+                if index >= outer.count, !own.insert(name).inserted {
                     report(
                         offset,
                         "The pattern captures '\(name)' twice.",
@@ -90,10 +95,10 @@ struct FileRulesChecker {
             }
             restIndex = index
         }
-        if names.count > FileRulesLimits.captureCount, outer.count < pattern.count {
+        if captureCount > FileRulesLimits.captureCount, outer.count < pattern.count {
             report(
                 offset,
-                "The pattern has \(names.count) captures; at most \(FileRulesLimits.captureCount) are allowed."
+                "The pattern has \(captureCount) captures; at most \(FileRulesLimits.captureCount) are allowed."
             )
         }
         if syntax.version == 1, let restIndex, restIndex < pattern.count - 1 {
@@ -395,7 +400,16 @@ struct FileRulesChecker {
         else { return }
         let scalars = Array(String(decoding: pattern, as: UTF8.self).unicodeScalars)
         do throws(LocatedFault) {
-            patterns.append(try Pattern(whole: scalars[...]))
+            let compiled = try Pattern(whole: scalars[...])
+            patternStateCount += compiled.stateCount
+            if patternStateCount > FileRulesLimits.patternStateCount {
+                throw LocatedFault(
+                    0,
+                    "The patterns of the file unroll to too many states.",
+                    "Repeat less in them."
+                )
+            }
+            patterns.append(compiled)
             syntax.expressions[index].kind = .pattern(method, base, patterns.count - 1, arguments)
         } catch {
             // Where no escape stands before it, the place in the literal is the place in the pattern.

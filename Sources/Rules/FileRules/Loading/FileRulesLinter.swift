@@ -9,7 +9,8 @@ struct FileRulesLinter {
     private var found: [(code: FileLintCode, offset: Int, message: String, hint: String)] = []
     /// Where each pattern stands first, the names of its captures left out.
     private var firstOffsets: [String: Int] = [:]
-    private let allowances: [(line: Int, codes: Set<String>)]
+    /// The codes that comments silence, by the line of the comment.
+    private var allowances: [Int: Set<String>] = [:]
 
     /// In the order of the text, at most `FileRulesLimits.faultCount`.
     var warnings: [FileRulesWarning] {
@@ -29,8 +30,8 @@ struct FileRulesLinter {
     init(_ syntax: FileSyntax, _ source: RulesText, _ lexer: FileRulesLexer) {
         self.syntax = syntax
         self.source = source
-        allowances = lexer.allowances.map { offset, words in
-            (source.position(of: offset).line, Set(words))
+        for (offset, words) in lexer.allowances {
+            allowances[source.position(of: offset).line, default: []].formUnion(words)
         }
         for offset in lexer.idleEscapes {
             add(
@@ -57,14 +58,22 @@ struct FileRulesLinter {
 
     private func isSilenced(_ warning: FileRulesWarning) -> Bool {
         let line = warning.position.line
-        return allowances.contains {
-            ($0.line == line || $0.line == line - 1) && $0.codes.contains(warning.code.rawValue)
-        }
+        return [line, line - 1].contains { allowances[$0]?.contains(warning.code.rawValue) == true }
     }
 
     // MARK: Blocks
 
     private mutating func visit(_ block: FileBlock) {
+        let names = block.captures
+        let ownCount = block.segments.count { if case .literal = $0 { false } else { true } }
+        for name in names.suffix(ownCount) where names.dropLast(ownCount).contains(name) {
+            add(
+                .shadowedCapture,
+                block.offset,
+                "The capture '\(name)' hides that of a block around this one.",
+                "Give it a name of its own."
+            )
+        }
         if block.allows.isEmpty { return }
         let head: [[UInt8]?] = [Array("b".utf8), nil, Array("o".utf8)]
         for (segment, wanted) in zip(block.pattern, head) {

@@ -76,8 +76,7 @@ extension FileRulesParser {
         guard let type = FileValueType(rawValue: name) else {
             let known = FileValueType.allCases.map(\.rawValue)
             let near = Spelling.nearest(to: name, among: known)
-            throw LocatedFault(
-                token.start,
+            throw fault(
                 "There is no type '\(name.prefix(40))'.",
                 near.map { "Did you mean '\($0)'?" }
                     ?? "There are \(known.joined(separator: ", "))."
@@ -108,11 +107,7 @@ extension FileRulesParser {
             } else if isSymbol("[") {
                 base = try parseIndex(of: base, start)
             } else if isSymbol("(") {
-                throw LocatedFault(
-                    token.start,
-                    "This is not a function.",
-                    "Functions are called by their name."
-                )
+                throw fault("This is not a function.", "Functions are called by their name.")
             } else {
                 return base
             }

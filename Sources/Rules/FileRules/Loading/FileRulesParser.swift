@@ -72,22 +72,27 @@ struct FileRulesParser {
         report(fault)
     }
 
-    func unexpected(_ expected: String) -> LocatedFault {
-        LocatedFault(token.start, "\(expected), got \(token.words).")
+    /// A fault at the token.
+    func fault(_ message: String, _ hint: String? = nil) -> LocatedFault {
+        LocatedFault(token.start, message, hint)
     }
 
-    mutating func report(_ fault: LocatedFault) { faults.append(fault) }
+    func unexpected(_ expected: String) -> LocatedFault {
+        fault("\(expected), got \(token.words).")
+    }
+
+    private mutating func report(_ fault: LocatedFault) { faults.append(fault) }
+
+    private mutating func report(_ offset: Int, _ message: String, _ hint: String) {
+        faults.append(LocatedFault(offset, message, hint))
+    }
 
     /// Moves past a name that is not a word of the language.
     private mutating func readName(_ what: String) throws(LocatedFault) -> FileFunction.Named {
         guard case .name(let name) = token.kind else { throw unexpected("Expected \(what)") }
         let named = FileFunction.Named(name: name, offset: token.start)
         if FileRulesParser.words.contains(name) {
-            throw LocatedFault(
-                token.start,
-                "'\(name)' is a word of the language.",
-                "Use another name."
-            )
+            throw fault("'\(name)' is a word of the language.", "Use another name.")
         }
         try advance()
         return named
@@ -112,11 +117,7 @@ struct FileRulesParser {
                     try parseFunction(in: 0)
                 } else if isName("service") {
                     if hasService {
-                        throw LocatedFault(
-                            token.start,
-                            "A file has one service.",
-                            "Put its blocks into the first one."
-                        )
+                        throw fault("A file has one service.", "Put its blocks into the first one.")
                     }
                     hasService = true
                     try parseService()
@@ -130,11 +131,9 @@ struct FileRulesParser {
         }
         if !hasService, faults.isEmpty {
             report(
-                LocatedFault(
-                    token.start,
-                    "The file has no service.",
-                    "Begin with: service firebase.storage {"
-                )
+                token.start,
+                "The file has no service.",
+                "Begin with: service firebase.storage {"
             )
         }
     }
@@ -147,11 +146,7 @@ struct FileRulesParser {
         try advance()
         try expect("=", "behind rules_version")
         guard case .string(let text) = token.kind, text == [0x31] || text == [0x32] else {
-            throw LocatedFault(
-                token.start,
-                "The version is '1' or '2'.",
-                "Write: rules_version = '2';"
-            )
+            throw fault("The version is '1' or '2'.", "Write: rules_version = '2';")
         }
         syntax.version = text == [0x32] ? 2 : 1
         try advance()
@@ -169,11 +164,9 @@ struct FileRulesParser {
         }
         if name != "firebase.storage" {
             report(
-                LocatedFault(
-                    nameStart,
-                    "The service is firebase.storage.",
-                    "Rules of databases and of Firestore are other files."
-                )
+                nameStart,
+                "The service is firebase.storage.",
+                "Rules of databases and of Firestore are other files."
             )
         }
         try expect("{", "behind the service")
@@ -186,11 +179,9 @@ struct FileRulesParser {
         while !isSymbol("}") {
             if token.kind == .end {
                 report(
-                    LocatedFault(
-                        syntax.blocks[block].offset,
-                        "This block is never closed.",
-                        "Close it with }."
-                    )
+                    syntax.blocks[block].offset,
+                    "This block is never closed.",
+                    "Close it with }."
                 )
                 return
             }
@@ -207,8 +198,7 @@ struct FileRulesParser {
         if isName("function") { return try parseFunction(in: block) }
         guard isName("allow") else { throw unexpected("Expected 'match', 'allow' or 'function'") }
         if syntax.blocks[block].matchDepth == 0 {
-            throw LocatedFault(
-                token.start,
+            throw fault(
                 "'allow' stands in no match.",
                 "Put it into: match /b/{bucket}/o/{path=**} {"
             )
@@ -219,7 +209,6 @@ struct FileRulesParser {
     /// Skips to where a statement may begin: behind a semicolon or a block, or at a word that begins one.
     private mutating func recover(isTop: Bool) {
         var depth = 0
-        nesting = 0
         while token.kind != .end {
             if isSymbol("{") { depth += 1 }
             if isSymbol("}"), openMapCount > 0 {
@@ -269,8 +258,7 @@ struct FileRulesParser {
             guard let operations = FileOperation.covered(by: word) else {
                 let known = ["read", "write"] + FileOperation.allCases.map(\.rawValue)
                 let near = Spelling.nearest(to: word, among: known)
-                throw LocatedFault(
-                    token.start,
+                throw fault(
                     "'\(word.prefix(40))' cannot be allowed.",
                     near.map { "Did you mean '\($0)'?" }
                         ?? "There are \(known.joined(separator: ", "))."
@@ -286,7 +274,7 @@ struct FileRulesParser {
             try advance()
             allow.condition = try parseExpression()
         } else if isName("if") {
-            throw LocatedFault(token.start, "Expected ':' before 'if'.")
+            throw fault("Expected ':' before 'if'.")
         }
         try expectSemicolon("'allow'")
         syntax.blocks[block].allows.append(syntax.allows.count)
@@ -338,11 +326,9 @@ struct FileRulesParser {
         }
         if syntax.functions[number].result == nil {
             report(
-                LocatedFault(
-                    token.start,
-                    "Function '\(syntax.functions[number].name)' returns nothing.",
-                    "End it with: return EXPRESSION;"
-                )
+                token.start,
+                "Function '\(syntax.functions[number].name)' returns nothing.",
+                "End it with: return EXPRESSION;"
             )
         }
         try advance()
@@ -351,7 +337,7 @@ struct FileRulesParser {
     /// Skips to behind the body of a function.
     private mutating func recoverBody() {
         var depth = openMapCount
-        (nesting, openMapCount) = (0, 0)
+        openMapCount = 0
         while token.kind != .end, depth > 0 || !isSymbol("}") {
             if depth == 0, ["match", "allow", "function"].contains(where: { isName($0) }) {
                 return
@@ -418,11 +404,9 @@ struct FileRulesParser {
     // MARK: Expressions
 
     /// Adds an expression, and its number.
-    mutating func add(
-        _ kind: FileExpression.Kind,
-        _ range: Range<Int>,
-        _ operands: [Int] = []
-    ) throws(LocatedFault) -> Int {
+    mutating func add(_ kind: FileExpression.Kind, _ range: Range<Int>, _ operands: [Int] = [])
+        throws(LocatedFault) -> Int
+    {
         let depth = 1 + (operands.map { syntax.expressions[$0].depth }.max() ?? 0)
         if depth > FileRulesLimits.expressionNesting { throw Self.tooDeep(range.lowerBound) }
         syntax.expressions.append(FileExpression(kind: kind, range: range, depth: depth))

@@ -5,6 +5,7 @@ package enum FileLintCode: String, Sendable, CaseIterable {
     case listInVersion1 = "list-in-version-1"
     case neverMatches = "never-matches"
     case duplicateMatch = "duplicate-match"
+    case shadowedCapture = "shadowed-capture"
     case openToAll = "open-to-all"
     case signedOutWrite = "signed-out-write"
     case constantCondition = "constant-condition"

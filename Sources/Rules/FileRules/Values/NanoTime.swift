@@ -11,9 +11,10 @@ package struct NanoTime: Hashable, Comparable, Sendable {
     static let second: Int64 = 1_000_000_000
     static let dayLength: Int64 = 86_400
 
-    /// The time of a timestamp.
+    /// The time of a timestamp; one beyond the years 1 to 9999 becomes the nearest in them.
     package init(_ time: Timestamp) {
-        let (seconds, rest) = NanoTime.divide(time.milliseconds, by: 1_000)
+        let milliseconds = min(max(time.milliseconds, -62_135_596_800_000), 253_402_300_799_999)
+        let (seconds, rest) = NanoTime.divide(milliseconds, by: 1_000)
         self.seconds = seconds
         nanos = rest * 1_000_000
     }

@@ -92,6 +92,9 @@ package struct Pattern: Sendable {
         takers = isSmall ? (UInt32(0)..<128).map { Pattern.takers(of: $0, in: program) } : []
     }
 
+    /// The states of its automaton, which is what it takes of memory.
+    package var stateCount: Int { program.states.count }
+
     /// Whether the pattern occurs in a text; nil when the steps ran out.
     ///
     /// One step is taken for 8 scalars and states visited.

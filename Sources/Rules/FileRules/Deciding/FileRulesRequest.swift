@@ -1,7 +1,7 @@
 package import JSONTree
 
 /// A request as rules for files see it.
-package struct FileRequest: Sendable {
+package struct FileRulesRequest: Sendable {
     /// The bucket's name.
     package let bucket: String
 
