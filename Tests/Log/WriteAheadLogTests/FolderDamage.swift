@@ -242,9 +242,10 @@ struct FolderDamage {
             guard isThere, !commits.contains("\(entry.database) \(entry.commit)") else { continue }
             return "without commit \(index + 1): \(salvage)"
         }
-        // A hole that begins in what is proven does not end the log.
+        // A hole that begins in what is proven does not end the log, and what a checkpoint covers is not behind it.
         let isEnd = kept == 0 || state.contains(folder.entries[kept - 1])
-        if isEnd, isGone(kept), folder.entries[kept...].contains(where: state.contains),
+        let uncovered = folder.entries[max(kept, min(covered, folder.entries.count))...]
+        if isEnd, isGone(kept), uncovered.contains(where: state.contains),
             !isWhole(at: firstPart.range.lowerBound)
         {
             return "with what is behind a hole in a batch that nothing proves: \(salvage)"

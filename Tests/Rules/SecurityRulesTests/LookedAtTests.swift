@@ -9,7 +9,9 @@ struct LookedAtTests {
     @Test("a commit that changes a decision touches a path that was looked at")
     func soundness() throws {
         var changes = 0
-        for seed in TestSeed.seeds(300) {
+        for (count, seed) in TestSeed.seeds(3_000).enumerated() {
+            // Some three hundred histories change enough decisions to mean something; few seeds need more.
+            if count >= 300, changes > 20 { break }
             var maker = RandomRules(seed: seed)
             let rules = try Ruleset.load(maker.text())
             var root = try Node(json: maker.data())
@@ -29,7 +31,7 @@ struct LookedAtTests {
                 before = after
             }
         }
-        #expect(changes > 20, "the histories change enough decisions to mean something")
+        #expect(changes > 20)
     }
 
     private func operation(_ maker: inout RandomRules) throws -> SimulatedOperation {
