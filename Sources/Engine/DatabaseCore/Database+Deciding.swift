@@ -19,9 +19,22 @@ extension Database {
     ///
     /// Notes a refusal. The caller notes an allowed read with `noteRead`, once it will not ask again.
     func authorize(_ read: Read, _ step: inout Step) -> Decision? {
+        authorize(read, recording: .paths, &step)
+    }
+
+    /// The same without these paths, which nothing looks at once the read is answered.
+    func authorizeOnce(_ read: Read, _ step: inout Step) -> Decision? {
+        authorize(read, recording: Recording(), &step)
+    }
+
+    private func authorize(
+        _ read: Read,
+        recording: Recording,
+        _ step: inout Step
+    ) -> Decision? {
         if read.requester.identity.isAdmin { return nil }
         let request = readRequest(read.requester, step.now)
-        let recording: Recording = inspection == .all ? [.paths, .values] : .paths
+        let recording = inspection == .all ? recording.union(.values) : recording
         let query = read.rulesQuery
         let decision = rules.decideRead(read.path, query: query, request, recording: recording)
         if !decision.isAllowed { noteDecidedRead(decision, read, request, &step) }

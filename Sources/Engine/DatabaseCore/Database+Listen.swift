@@ -106,7 +106,7 @@ extension Database {
 
     /// The value at a path as one request sees it.
     func readOnce(_ read: Read, _ step: inout Step) -> ReadOutcome {
-        let decision = authorize(read, &step)
+        let decision = authorizeOnce(read, &step)
         if let decision, !decision.isAllowed { return .denied }
         let outcome = value(at: read.path, read.query, now: step.now)
         if case .mustWait = outcome { return outcome }

@@ -59,7 +59,7 @@ package final class LargeWrite: Sendable {
             Array(targets),
             newRoot: newRoot,
             request,
-            recording: recording.union(.paths)
+            recording: recording.union(.pathsIfFew)
         )
         if isCancelled() { return nil }
         let made = MadeWrite(newRoot, changes)
@@ -119,10 +119,9 @@ package final class DecidedWrite: Sendable {
         }
         let (before, now) = (asked.request.root, database.root)
         if now.isIdentical(to: before) { return made }
-        let lookedAt = decision?.lookedAt ?? []
-        guard let top = asked.entries.commonPath, lookedAt.count <= Limits.pathsComparedAtOnce
+        guard decision?.lookedAtMany != true, let top = asked.entries.commonPath
         else { return nil }
-        for path in lookedAt + [top]
+        for path in (decision?.lookedAt ?? []) + [top]
         where !now.descendant(at: path).isIdentical(to: before.descendant(at: path)) { return nil }
         var newRoot = now
         newRoot.set(made.newRoot.descendant(at: top), at: top)

@@ -78,9 +78,6 @@ package enum Limits {
     package static let childrenSelectedAtOnce = 500
     /// Nodes of a write that is decided and made within the step that brings it: some ms. Larger ones are made elsewhere.
     package static let nodesDecidedAtOnce = 4_096
-    /// Paths that a decision made elsewhere depends on, and that are looked at again when the tree has changed meanwhile:
-    /// about 1 ms. With more it is made anew.
-    package static let pathsComparedAtOnce = 1_000
     /// Nodes of a value that is encoded at once; a larger one leaves as a stream.
     package static let nodesEncodedAtOnce = 4_096
     /// Nodes hashed on the loop for a transaction or for a listen whose client has data already; the

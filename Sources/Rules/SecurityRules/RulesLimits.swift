@@ -51,6 +51,9 @@ package enum RulesLimits {
     /// Bytes of UTF-8 in a string that `+`, `replace`, or a change of case makes, 10 MiB.
     package static let builtStringByteCount = 10 * 1024 * 1024
 
+    /// Paths that are recorded of a decision that is of use with few: looking at them again takes about 1 ms.
+    package static let fewPathCount = 1_000
+
     /// Consulted rules that one trace holds.
     package static let tracedRuleCount = 1_000
 

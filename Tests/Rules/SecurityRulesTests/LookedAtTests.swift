@@ -100,6 +100,33 @@ struct LookedAtTests {
         #expect(decision.trace.isEmpty)
     }
 
+    @Test("of more than a few paths none are recorded where only few help", arguments: [-1, 0, 1])
+    func few(_ more: Int) throws {
+        let rules = try Ruleset.load(
+            #"{"rules":{"t":{"$k":{".write":"!data.exists() && root.child('at').exists()"}}}}"#
+        )
+        // Each target, and /at.
+        let count = RulesLimits.fewPathCount + more
+        let targets = try (1..<count).map { try WriteTarget("/t/k\($0)") }
+        let request = RulesRequest(
+            root: try Node(json: #"{"at":1}"#),
+            auth: nil,
+            now: Timestamp(milliseconds: 0)
+        )
+        for recording in [Recording.pathsIfFew, .pathsIfFew.union(.values), .paths] {
+            let decision = rules.decideWrite(
+                targets,
+                newRoot: request.root,
+                request,
+                recording: recording
+            )
+            #expect(decision.isAllowed)
+            let isOver = more > 0 && recording.contains(.pathsIfFew)
+            #expect(decision.lookedAtMany == isOver)
+            #expect(decision.lookedAt.count == (isOver ? 0 : count))
+        }
+    }
+
     @Test("a write records what its new data depends on")
     func writePaths() throws {
         let rules = try Ruleset.load(

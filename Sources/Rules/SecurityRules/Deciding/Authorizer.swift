@@ -210,7 +210,7 @@ struct Authorizer<P: Probe> {
         var depth = 0
         while true {
             if depth > skipping, let rule = row.validate {
-                if P.isRecording, evaluator.probe.wantsPaths {
+                if P.isRecording, evaluator.probe.hasRoomForPaths {
                     let path = evaluator.rulePath.path(depth)
                     evaluator.probe.looked(at: path)
                 }

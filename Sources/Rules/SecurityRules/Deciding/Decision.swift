@@ -55,6 +55,8 @@ package struct Recording: OptionSet, Sendable {
 
     /// The paths of the tree that rules looked at.
     package static let paths = Recording(rawValue: 1)
+    /// The same when they are at most `RulesLimits.fewPathCount`; of more, none.
+    package static let pathsIfFew = Recording(rawValue: 1 | 8)
     /// Every rule consulted, in order.
     package static let trace = Recording(rawValue: 2)
     /// The value of each sub-expression of every rule consulted; implies `trace`.
@@ -81,6 +83,9 @@ package struct Decision: Sendable {
     ///
     /// For the same request, only a commit at, above or below one of these can change the decision.
     package private(set) var lookedAt: [Path] = []
+
+    /// Whether the rules read more paths than `pathsIfFew` records, so that `lookedAt` is empty.
+    package private(set) var lookedAtMany = false
 
     /// Whether a rule looked at `now`; false unless paths are recorded.
     package private(set) var lookedAtTime = false
@@ -109,6 +114,7 @@ package struct Decision: Sendable {
         self.init(decision)
         trace = recorder.trace
         lookedAt = recorder.paths
+        lookedAtMany = recorder.isOverfull
         lookedAtTime = recorder.hasLookedAtTime
         lookedAtAuth = recorder.hasLookedAtAuth
         self.isCut = isCut

@@ -281,7 +281,7 @@ struct Evaluator<P: Probe> {
 
     /// The node at a location; notes that it was looked at.
     mutating func look(at location: Location) -> BorrowedNode {
-        if P.isRecording, probe.wantsPaths, let path = path(of: location) {
+        if P.isRecording, probe.hasRoomForPaths, let path = path(of: location) {
             probe.looked(at: path)
         }
         return innermost(location)

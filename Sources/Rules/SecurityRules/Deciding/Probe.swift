@@ -12,6 +12,8 @@ protocol Probe {
 
     /// Whether it takes paths that rules look at.
     var wantsPaths: Bool { get }
+    /// Whether it takes one more of them.
+    var hasRoomForPaths: Bool { get }
     /// A rule looked at the data of a path.
     mutating func looked(at path: Path)
     mutating func lookedAtTime()
@@ -73,6 +75,7 @@ struct SilentProbe: Probe {
     static var isRecordingValues: Bool { false }
 
     var wantsPaths: Bool { false }
+    var hasRoomForPaths: Bool { false }
     @inline(__always) mutating func wants(_ rule: Rule) -> Bool { false }
     @inline(__always) mutating func looked(at path: Path) {}
     @inline(__always) mutating func lookedAtTime() {}
@@ -91,6 +94,8 @@ struct Recorder: Probe {
     private(set) var isCut = false
     private var sourceByteCount = 0
     private(set) var paths: [Path] = []
+    /// Whether they were too many, and are gone.
+    private(set) var isOverfull = false
     private(set) var hasLookedAtTime = false
     private(set) var hasLookedAtAuth = false
 
@@ -106,14 +111,19 @@ struct Recorder: Probe {
 
     var wantsPaths: Bool { recording.contains(.paths) }
 
+    var hasRoomForPaths: Bool { wantsPaths && !isOverfull }
+
     mutating func looked(at path: Path) {
-        if !wantsPaths { return }
+        if !hasRoomForPaths { return }
         if paths.count < Recorder.fewPaths {
             if !paths.contains(path) { paths.append(path) }
             return
         }
         if known.isEmpty { known = Set(paths) }
         if known.insert(path).inserted { paths.append(path) }
+        if recording.contains(.pathsIfFew), paths.count > RulesLimits.fewPathCount {
+            (isOverfull, paths, known) = (true, [], [])
+        }
     }
 
     mutating func lookedAtTime() {

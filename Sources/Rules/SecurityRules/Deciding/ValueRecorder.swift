@@ -24,6 +24,7 @@ struct ValueRecorder: Probe {
     }
 
     var wantsPaths: Bool { recorder.wantsPaths }
+    var hasRoomForPaths: Bool { recorder.hasRoomForPaths }
 
     mutating func looked(at path: Path) { recorder.looked(at: path) }
     mutating func lookedAtTime() { recorder.lookedAtTime() }
