@@ -1,3 +1,5 @@
+import Transport
+
 /// Keeps web pages of other origins away from a server on the loopback interface.
 ///
 /// A developer's browser runs pages of strangers, and each of them can send requests to `localhost`. So on a
@@ -27,8 +29,20 @@ struct OriginGuard: Sendable {
         case refuse(String)
     }
 
-    /// The headers by which a request names the page that sent it, in lower case.
-    static let pageHeaders = ["origin", "sec-fetch-site", "referer"]
+    /// Whether a request names the page that sent it.
+    static func namesPage(_ head: RequestHead) -> Bool {
+        head.hasHeader("origin") || head.hasHeader("sec-fetch-site") || head.hasHeader("referer")
+    }
+
+    /// Whether a `Host` is one of the two that nearly every request on a loopback bind has, found without reading it as
+    /// an authority.
+    static func isPlainlyOurs(_ host: String) -> Bool {
+        guard host.hasPrefix("127.0.0.1:") || host.hasPrefix("localhost:") else { return false }
+        // Both have ten bytes.
+        let port = host.utf8.dropFirst(10)
+        return port.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+            && UInt16(Substring(port)) != nil
+    }
 
     /// Whether only this machine can reach the server.
     let bindIsLoopback: Bool

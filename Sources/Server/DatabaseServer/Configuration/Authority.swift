@@ -62,15 +62,15 @@ extension Authority.Host {
             self = .ipv6(bytes)
             return
         }
-        if let bytes = Self.ipv4(text) {
+        let lastDot = text.utf8.lastIndex(of: UInt8(ascii: "."))
+        let lastLabel = lastDot.map { text.utf8[$0...].dropFirst() } ?? text.utf8[...]
+        if Self.isNumber(lastLabel) {
+            guard let bytes = Self.ipv4(text) else { return nil }
             self = .ipv4(bytes)
             return
         }
         let name = text.lowercased()
-        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard name.utf8.count <= 253, labels.allSatisfy(Self.isLabel), let last = labels.last,
-            !Self.isNumber(last)
-        else { return nil }
+        guard name.utf8.count <= 253, Self.hasLabels(name.utf8) else { return nil }
         self = .name(name)
     }
 
@@ -103,16 +103,20 @@ extension Authority.Host {
         return withUnsafeBytes(of: address) { Array($0) }
     }
 
-    private static func isLabel(_ label: Substring.UTF8View) -> Bool {
-        (1...63).contains(label.count)
-            && label.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                    UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
+    /// Whether a lower-cased text is labels of 1 to 63 bytes with dots between them.
+    private static func hasLabels(_ name: String.UTF8View) -> Bool {
+        var byteCount = 0
+        for byte in name {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                byteCount += 1
+                if byteCount > 63 { return false }
+            case UInt8(ascii: ".") where byteCount > 0: byteCount = 0
+            default: return false
             }
+        }
+        return byteCount > 0
     }
 
     private static func isNumber(_ label: Substring.UTF8View) -> Bool {

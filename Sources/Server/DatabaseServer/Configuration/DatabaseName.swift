@@ -16,19 +16,17 @@ struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvertible {
         guard Self.length.contains(text.utf8.count) else {
             throw .length(byteCount: text.utf8.count)
         }
-        let lowered = text.utf8.map { byte in
-            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-        }
-        for (offset, byte) in lowered.enumerated() {
+        var isLower = true
+        for (offset, byte) in text.utf8.enumerated() {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"):
                 continue
-            default:
-                throw .forbiddenCharacter(offset: offset)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): isLower = false
+            default: throw .forbiddenCharacter(offset: offset)
             }
         }
-        self.init(unchecked: String(decoding: lowered, as: UTF8.self))
+        self.init(unchecked: isLower ? text : text.lowercased())
     }
 
     /// Whether a database can have exactly this name.

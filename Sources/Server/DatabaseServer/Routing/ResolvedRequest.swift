@@ -17,8 +17,8 @@ final class ResolvedRequest {
     let methodName: String
     /// The method of that name; nil for one that no row lists.
     let method: Route.Method?
-    /// Its `Host`; nil for one that cannot be read.
-    let authority: Authority?
+    /// Its `Host`; nil for one that cannot be read. Read only where one matters.
+    private(set) lazy var authority = Authority(head.host)
     /// Whether the request may come from where it says that it does.
     let origin: OriginGuard.Outcome
     /// The database that it means; looked at only where one matters.
@@ -66,9 +66,7 @@ final class ResolvedRequest {
         methodName =
             if case .ask = match.route.action { Self.meantMethod(head) } else { head.method }
         method = Route.Method(rawValue: methodName)
-        let authority = Authority(head.host)
-        self.authority = authority
-        origin = requests.checkOrigin(head, authority)
+        origin = requests.checkOrigin(head)
     }
 
     /// What the server made of the head of an exchange.
@@ -122,14 +120,10 @@ extension RequestService {
     }
 
     /// Asks the guard whether a request may come from where it says that it does.
-    fileprivate func checkOrigin(
-        _ head: RequestHead,
-        _ authority: Authority?
-    ) -> OriginGuard.Outcome {
+    fileprivate func checkOrigin(_ head: RequestHead) -> OriginGuard.Outcome {
         let originGuard = server.originGuard
         guard originGuard.bindIsLoopback else { return .accept }
-        let namesPage = OriginGuard.pageHeaders.contains { head.hasHeader($0) }
-        if !namesPage, let authority, originGuard.isOurs(authority.host) { return .accept }
+        if !OriginGuard.namesPage(head), OriginGuard.isPlainlyOurs(head.host) { return .accept }
         var request = OriginGuard.Request(head)
         request.hasLivePollCredentials = server.sockets.hasPoll(of: head)
         return originGuard.check(request)
@@ -139,7 +133,8 @@ extension RequestService {
     fileprivate func selectDatabase(of request: ResolvedRequest) throws(BadRequest) -> DatabaseID {
         let ns = request.head.queryValue("ns")
         do throws(DatabaseNameError) {
-            let name = try configuration.selection.database(ns: ns, at: request.authority)
+            let host = ns == nil ? request.authority : nil
+            let name = try configuration.selection.database(ns: ns, at: host)
             let database = DatabaseID(name.text)
             if configuration.mode == .development {
                 logIfNew(database, namedBy: ns.map { "ns=\($0)" } ?? "Host: \(request.head.host)")
