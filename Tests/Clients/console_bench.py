@@ -24,6 +24,21 @@ window.keyOf = (index) => `k${String(index).padStart(7, '0')}`;
 window.timed = async (work, look) => { const start = performance.now(); work(); await until(look); return performance.now() - start; };"""
 
 
+def family(pid):
+    """A process and all that have come from it."""
+    found = [pid]
+    for process in found:
+        for children in Path(f"/proc/{process}/task").glob("*/children"):
+            found += map(int, children.read_text().split())
+    return found
+
+
+def pin(pid, cores):
+    """Keeps all threads of a process on these cores."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), cores)
+
+
 def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
@@ -95,6 +110,16 @@ class Bench:
                 writer.receive()
         return took
 
+    def keep_apart(self):
+        """Leaves the browser one core, and the server with its other clients the rest: a person's browser is on another machine."""
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            raise SystemExit("bench-console: a second core is missing, so the browser would slow the other clients itself")
+        for pid in family(self.browser.process.pid):
+            pin(pid, cores[-1:])
+        for pid in (self.server.process.pid, os.getpid()):
+            pin(pid, cores[:-1])
+
     def beside(self):
         """The 99th percentile of others' puts: alone, and while the page is scrolled ten times a second."""
         alone = percentile(self.latencies(), 0.99)
@@ -126,6 +151,7 @@ def main():
         memory = bench.memory(page) / 1e6
         page.check()
         page.close()
+        bench.keep_apart()
         beside = [bench.beside() for _ in range(ROUNDS)]
         ratio = statistics.median(together / alone for alone, together in beside)
     rows = [

@@ -184,15 +184,27 @@ def test_publishing_shows_what_differs_and_changes(console, server):
     page.wait_text("#dialog .change", "newly allowed: the rules in force refuse it")
     page.wait_text("#dialog .warning", "3:")
     page.wait_text("#dialog", "None run.")
+    page.wait_text("#dialog", "As before: who could read or write the whole database still can")
     assert "a may be read" not in page.value("document.querySelector('#dialog').innerText")
     page.press("#dialog button", "Cancel")
     page.wait("!document.querySelector('dialog')")
     assert "data.val()" not in in_force(server, "asked")
+    page.write("textarea.code", '{"rules": {".read": "auth != null"}}')
+    page.press(".bar button", "Publish")
+    page.wait_text("#dialog", "Any user can then read the whole database.")
+    assert "Who has not signed in" not in page.value("document.querySelector('#dialog').innerText")
+    page.press("#dialog button", "Publish")
+    page.wait_notice("Published")
+    page.write("textarea.code", '{"rules": {}}')
+    page.press(".bar button", "Publish")
+    page.wait_text("#dialog", "Any user can read the whole database now, and no longer then")
+    page.press("#dialog button", "Cancel")
+    page.wait("!document.querySelector('dialog')")
     # Another one publishes meanwhile.
     rules_of(server, "asked", '{"rules": {}}')
     page.press(".bar button", "Publish")
     page.press("#dialog button", "Publish")
-    page.wait_notice("Not published: The rules are at version 2", "alerts")
+    page.wait_notice("Not published: The rules are at version 3", "alerts")
     assert in_force(server, "asked") == '{"rules": {}}'
 
 

@@ -1,6 +1,7 @@
 // The page of the audit log: what administrators have changed, the newest first, and what comes while it is open.
 
 import { el, fill, notice, wholeText } from "./dom.js";
+import { secondText } from "./parts.js";
 import { getJSON } from "./server.js";
 import { shown } from "./values.js";
 
@@ -95,19 +96,11 @@ function row({ time, what, by, with: how, role, from, door, request, database, p
   return el(
     "tr",
     {},
-    el("td", {}, el("time", { datetime: new Date(time).toISOString(), title: wholeText(time) }, timeText(time))),
+    el("td", {}, el("time", { datetime: new Date(time).toISOString(), title: wholeText(time) }, secondText(time))),
     el("th", { scope: "row" }, shown(by), el("div", { class: "quiet" }, role ? `${how}, ${role}` : how)),
     el("td", {}, from, el("div", { class: "quiet" }, door)),
     el("td", {}, shown(what), request && request !== what ? el("div", { class: "quiet mono" }, request) : null),
     el("td", {}, database ? shown(database) : null, path ? el("div", { class: "mono" }, shown(path)) : null),
     el("td", {}, more),
   );
-}
-
-/** The day and the second, in the order in which they sort. */
-function timeText(time) {
-  const date = new Date(time);
-  const two = (number) => String(number).padStart(2, "0");
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }

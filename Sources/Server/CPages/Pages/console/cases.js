@@ -70,7 +70,8 @@ function jsonFault(text) {
 /** The request of a case, as the simulator takes it. */
 const requestOf = ({ name, expect, decidedBy, why, ...request }) => request;
 
-const simulate = async (database, body) => (await send("POST", "/.simulate", { query: { ns: database }, body })).json();
+/** What rules say to a request on the live data: those in force, unless it brings a text. */
+export const simulate = async (database, body) => (await send("POST", "/.simulate", { query: { ns: database }, body })).json();
 
 /**
  * Tries each case on the live data, with a text and with the rules in force; a text that does not load fails all of them.

@@ -2,12 +2,12 @@
 
 import { el, fill } from "./dom.js";
 import { Repeated } from "./figures.js";
+import { secondText } from "./parts.js";
 import { getJSON } from "./server.js";
 import { shown } from "./values.js";
 
 const mostShown = 2000;
 const levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"];
-const time = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
 
 export class LogPage {
   #shell;
@@ -72,7 +72,7 @@ export class LogPage {
     return el(
       "li",
       { class: `log-line level-${level}` },
-      el("time", {}, time.format(at)), el("span", { class: "level" }, level),
+      el("time", {}, `${secondText(at)}.${String(at % 1000).padStart(3, "0")}`), el("span", { class: "level" }, level),
       el("span", { class: "words" }, shown(message), Object.entries(metadata).map(([key, value]) => [" ", el("span", { class: "pair" }, el("span", { class: "quiet" }, `${shown(key)}=`), shown(value))]).flat()),
     );
   }

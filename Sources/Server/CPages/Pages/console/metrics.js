@@ -2,6 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { metrics, Repeated, seconds } from "./figures.js";
+import { secondText } from "./parts.js";
 import { bytes, number, shown } from "./values.js";
 
 export class MetricsPage {
@@ -54,7 +55,7 @@ export class MetricsPage {
 }
 
 function shownValue(name, value) {
-  if (/timestamp_seconds$|start_time_seconds$/.test(name)) return new Date(value * 1000).toLocaleString();
+  if (/timestamp_seconds$|start_time_seconds$/.test(name)) return secondText(value * 1000);
   if (/bytes(_total|_greatest)?$/.test(name)) return bytes(value);
   if (/seconds$/.test(name)) return seconds(value);
   return number(value);

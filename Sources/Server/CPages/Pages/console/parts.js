@@ -170,3 +170,11 @@ export function undoNotice(words, undo) {
   setTimeout(() => line.remove(), 20_000);
   return line;
 }
+
+/** The day and the second, in the order in which they sort; the same on every page. */
+export function secondText(time) {
+  const date = new Date(time);
+  const two = (number) => String(number).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

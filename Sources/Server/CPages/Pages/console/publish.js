@@ -1,6 +1,6 @@
 // The question before rules are put in force: what is another in their text, and what they would decide otherwise.
 
-import { outcomesText, tryCases } from "./cases.js";
+import { outcomesText, simulate, tryCases } from "./cases.js";
 import { difference, differenceView, differenceWords } from "./diff.js";
 import { el, fill } from "./dom.js";
 import { opened } from "./parts.js";
@@ -12,11 +12,13 @@ export async function askToPublish(shell, { title, yes, inForce, text, warnings 
   let isWanted = false;
   const lines = difference(inForce, text);
   const cases = el("div", { role: "status" }, "Trying the cases …");
+  const access = el("div", { role: "status" }, "Asking both …");
   const shadow = el("div", { role: "status" }, "Looking at the shadow rules …");
   const { dialog, closed } = opened([
     el("h2", { id: "dialog-title" }, title),
     el("p", {}, `${differenceWords(lines)} Every request from then on is decided by them, and listens that they refuse are ended.`),
     differenceView(lines, "What is another than in the rules in force"),
+    el("h3", {}, "Access to everything"), access,
     el("h3", {}, "Cases"), cases,
     el("h3", {}, "Warnings"), warnings.length ? el("ul", {}, warnings.map(({ line, column, message }) => el("li", { class: "warning" }, `${line}:${column}: ${shown(message)}`))) : el("p", { class: "quiet" }, "None."),
     el("h3", {}, "Shadow rules"), shadow,
@@ -40,10 +42,28 @@ export async function askToPublish(shell, { title, yes, inForce, text, warnings 
       fill(place, [el("p", { class: "problem" }, refusal.message)]);
     }
   };
+  show(access, () => accessView(shell.database, text));
   show(cases, () => casesView(shell.database, text));
   show(shadow, () => shadowView(shell, text));
   await closed;
   return isWanted;
+}
+
+/** Whether everybody, or everybody with an account, may read and write the whole database: now and with the text. */
+async function accessView(database, text) {
+  const people = [{ who: "Who has not signed in", auth: null }, { who: "Any user", auth: { uid: "any user", token: {} } }];
+  const deeds = [{ deed: "read", op: "read" }, { deed: "write", op: "write", value: true }];
+  const changes = [];
+  for (const { who, auth } of people) {
+    for (const { deed, ...asked } of deeds) {
+      const request = { ...asked, path: "/", auth };
+      const [before, after] = [await simulate(database, request), await simulate(database, { ...request, rules: text })];
+      if (before.allowed && !after.allowed) changes.push(`${who} can ${deed} the whole database now, and no longer then; what these rules allow below it still counts.`);
+      if (!before.allowed && after.allowed) changes.push(`${who} can then ${deed} the whole database.`);
+    }
+  }
+  if (changes.length === 0) return [el("p", { class: "quiet" }, "As before: who could read or write the whole database still can, and no one else.")];
+  return [el("ul", {}, changes.map((change) => el("li", { class: "change" }, change)))];
 }
 
 async function casesView(database, text) {

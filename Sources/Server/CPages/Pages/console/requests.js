@@ -2,7 +2,7 @@
 
 import { caseOf, keepCase } from "./cases.js";
 import { ago, arrange, el, fill, notice, wholeText } from "./dom.js";
-import { lines, references } from "./parts.js";
+import { lines, references, secondText } from "./parts.js";
 import { getJSON, send } from "./server.js";
 import { ruleTrace } from "./traces.js";
 import { shown } from "./values.js";
@@ -165,7 +165,7 @@ export class RequestsPage {
     return el(
       "li",
       { role: "option", id: `request-${record.id}`, class: allowed ? "request" : "request refused", onclick: () => this.#choose(record.id) },
-      el("time", { title: wholeText(time) }, new Date(time).toLocaleTimeString(undefined, { hour12: false })),
+      el("time", { title: wholeText(time) }, secondText(time).slice(11)),
       el("span", { class: "result" }, allowed ? "✓ " : "✕ ", el("span", { class: "unseen" }, allowed ? "allowed" : "refused"), operation),
       el("span", { class: "path" }, shown(path)),
       el("span", { class: "who" }, auth ? shown(String(auth.uid ?? "a user without a uid")) : "no user"),
