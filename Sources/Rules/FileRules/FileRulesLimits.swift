@@ -29,6 +29,10 @@ package enum FileRulesLimits {
     /// Levels of one expression, brackets and operators alike; a chain of `&&` or of `||` is one level. Own.
     package static let expressionNesting = 100
 
+    /// Expressions of a request that are under way one inside another, through all functions: each takes some KiB of the
+    /// stack.
+    package static let evaluationDepth = 200
+
     /// Expressions that one request may evaluate; Firebase stops at 1,000.
     package static let expressionCount = 10_000
 

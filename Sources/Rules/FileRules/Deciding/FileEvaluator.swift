@@ -21,6 +21,8 @@ struct FileEvaluator {
     private(set) var expressionsLeft = FileRulesLimits.expressionCount
     private(set) var workLeft = FileRulesLimits.workByteCount
     private(set) var overBudget: FileFailure?
+    /// Expressions under way, one inside another, through all functions.
+    private var depth = 0
     private(set) var debugged: [(position: FileRulesPosition, text: String)] = []
 
     private var captures: [FileValue] = []
@@ -73,13 +75,12 @@ struct FileEvaluator {
         return FileFailure(message: message, position: rules.position(offset))
     }
 
-    private mutating func exhausted(_ expression: Int) -> FileFailure {
-        let failure =
-            overBudget
-            ?? failure(
-                "The request takes more than \(FileRulesLimits.expressionCount) expressions, or more work than they may do.",
-                expression
-            )
+    private mutating func exhausted(
+        _ expression: Int,
+        _ message: String =
+            "The request takes more than \(FileRulesLimits.expressionCount) expressions, or more work than they may do."
+    ) -> FileFailure {
+        let failure = overBudget ?? failure(message, expression)
         overBudget = failure
         return failure
     }
@@ -131,9 +132,17 @@ struct FileEvaluator {
 
     // MARK: Expressions
 
-    /// The value of an expression. Recursion is bounded by the depth of expressions times that of calls.
+    /// The value of an expression.
     mutating func evaluate(_ expression: Int) throws(FileFailure) -> FileValue {
         try spend(expressions: 1, expression)
+        depth += 1
+        defer { depth -= 1 }
+        if depth > FileRulesLimits.evaluationDepth {
+            throw exhausted(
+                expression,
+                "The request is evaluated deeper than \(FileRulesLimits.evaluationDepth) levels."
+            )
+        }
         guard recorder != nil, !rules.isLiteral(expression) else { return try compute(expression) }
         let number = recorder?.begin(expression) ?? 0
         do throws(FileFailure) {
