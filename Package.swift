@@ -90,7 +90,7 @@ let data = folder(
     tests: [
         tests(of: "JSONTree", ["Simulation"], exclude: ["Specs"]),
         tests(of: "Queries", ["JSONTree", "Simulation"]),
-        tests(of: "FileRecords", ["JSONTree"], exclude: ["Specs"]),
+        tests(of: "FileRecords", ["JSONTree", "FileSamples"], exclude: ["Specs"]),
     ]
 )
 
@@ -106,7 +106,7 @@ let protocols = folder(
         tests(of: "EventProtocol", ["JSONTree", "Queries", "WireProtocol"], exclude: ["Specs"]),
         tests(
             of: "FileProtocol",
-            ["JSONTree", "FileRecords", "Tokens", "WriteAheadLog"],
+            ["JSONTree", "FileRecords", "FileSamples", "Tokens", "WriteAheadLog"],
             exclude: ["Specs"]
         ),
     ]
@@ -403,6 +403,7 @@ let support = folder(
     [],
     tests: [
         module("TestSupport"),
+        module("FileSamples", ["JSONTree", "FileRecords"]),
         // Beside what the gate leaves unoptimised: tests of the log spend most of their time in it.
         module("SimulatedStorage", ["WriteAheadLog"]),
         // The one loop of the process that all tests run in.
@@ -473,10 +474,11 @@ let benchmarks = folder(
 // The gate measures nothing: it optimises what its tests spend their time in, and leaves the rest, whose optimised compile
 // takes it two minutes.
 if Context.environment["HEARTH_GATE"] != nil {
-    let rarelyBusy = (rules + identity + client + commands).filter {
+    let rarelyBusy = (data + protocols + rules + identity + client + commands).filter {
         [
-            "RulesTools", "Accounts", "IdentityToolkit", "SyncCore", "ClientTransport",
-            "HearthAuth", "HearthDatabase", "Commands", "hearth",
+            "FileRecords", "FileProtocol", "FileRulesTools", "RulesTools", "Accounts",
+            "IdentityToolkit", "SyncCore", "ClientTransport", "HearthAuth", "HearthDatabase",
+            "Commands", "hearth",
         ].contains($0.name)
     }
     for target in services + programs + simulation + benchmarks + rarelyBusy

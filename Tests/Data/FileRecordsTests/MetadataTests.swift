@@ -1,5 +1,7 @@
 import FileRecords
+import FileSamples
 import JSONTree
+import TestSupport
 import Testing
 
 @Suite("metadata of files")

@@ -1,4 +1,5 @@
 import FileRecords
+import TestSupport
 import Testing
 
 @Suite("names of buckets and objects")

@@ -1,4 +1,5 @@
 import FileRecords
+import FileSamples
 import JSONTree
 import TestSupport
 import Testing

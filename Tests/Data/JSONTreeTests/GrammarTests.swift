@@ -1,4 +1,5 @@
 import JSONTree
+import TestSupport
 import Testing
 
 /// A text of RFC 8259 and RFC 3629, and its value; nil when it is none.

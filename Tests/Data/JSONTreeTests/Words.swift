@@ -1,17 +1,6 @@
 import Foundation
 import JSONTree
 
-/// Reads a table of cases that lies beside the tests.
-func spec<Case: Decodable>(_ name: String, of type: Case.Type = Case.self) -> [Case] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    do {
-        let data = try Data(contentsOf: folder.appending(path: "Specs/\(name).json"))
-        return try JSONDecoder().decode([Case].self, from: data)
-    } catch {
-        preconditionFailure("Specs/\(name).json is a table of cases: \(error)")
-    }
-}
-
 extension Node {
     /// The node as text, in the form of the wire.
     var text: String { String(decoding: json(.export), as: UTF8.self) }

@@ -1,5 +1,6 @@
 import EventProtocol
 import JSONTree
+import TestSupport
 import Testing
 
 /// A frame and what becomes of it.

@@ -1,20 +1,8 @@
 import TestSupport
 import EventProtocol
-import Foundation
 import JSONTree
 import Queries
 import WireProtocol
-
-/// Reads a table of cases that lies beside the tests.
-func spec<Case: Decodable>(_ name: String, of type: Case.Type = Case.self) -> [Case] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    do {
-        let data = try Data(contentsOf: folder.appending(path: "Specs/\(name).json"))
-        return try JSONDecoder().decode([Case].self, from: data)
-    } catch {
-        preconditionFailure("Specs/\(name).json is a table of cases: \(error)")
-    }
-}
 
 func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 

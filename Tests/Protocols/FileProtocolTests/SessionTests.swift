@@ -1,5 +1,6 @@
 import FileProtocol
 import FileRecords
+import FileSamples
 import JSONTree
 import TestSupport
 import Testing
