@@ -180,10 +180,18 @@ let log = folder(
     "Log",
     [
         module("WriteAheadLog", ["Files"]),
+        module(
+            "BlobStore",
+            ["JSONTree", "FileRecords", "FileProtocol", "Files", "WriteAheadLog", "COpenSSL"]
+        ),
         module("StateRecovery", ["JSONTree", "DatabaseCore", "WriteAheadLog"]),
     ],
     tests: [
         tests(of: "WriteAheadLog", ["Simulation", "SimulatedStorage"], exclude: ["Specs"]),
+        tests(
+            of: "BlobStore",
+            ["JSONTree", "FileRecords", "FileProtocol", "WriteAheadLog", "SimulatedStorage"]
+        ),
         tests(
             of: "StateRecovery",
             ["JSONTree", "DatabaseCore", "WriteAheadLog", "SimulatedStorage"]
@@ -405,7 +413,7 @@ let support = folder(
         module("TestSupport"),
         module("FileSamples", ["JSONTree", "FileRecords"]),
         // Beside what the gate leaves unoptimised: tests of the log spend most of their time in it.
-        module("SimulatedStorage", ["WriteAheadLog"]),
+        module("SimulatedStorage", ["JSONTree", "WriteAheadLog", "BlobStore"]),
         // The one loop of the process that all tests run in.
         module("LoopSupport", ["Transport"]),
         .testTarget(

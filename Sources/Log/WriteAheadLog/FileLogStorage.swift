@@ -102,9 +102,13 @@ package final class FileLogStorage: LogStorage {
     /// How a log in this folder uses its disk, by the size of that; makes the folder.
     package func options(syncPolicy: SyncPolicy = .always) throws(LogError) -> LogOptions {
         try createFolder("")
+        return LogOptions(diskByteCount: try diskByteCount(), syncPolicy: syncPolicy)
+    }
+
+    /// Bytes of the whole disk, used ones included.
+    package func diskByteCount() throws(LogError) -> UInt64 {
         let status = try fileSystem()
-        let byteCount = UInt64(status.f_blocks) * UInt64(status.f_frsize)
-        return LogOptions(diskByteCount: byteCount, syncPolicy: syncPolicy)
+        return UInt64(status.f_blocks) * UInt64(status.f_frsize)
     }
 
     private func fileSystem() throws(LogError) -> statvfs {
@@ -150,8 +154,14 @@ package final class FileLogStorage: LogStorage {
         return Int32(String(decoding: digits, as: UTF8.self))
     }
 
-    fileprivate func fullPath(_ path: String) -> String {
+    /// A path below the data folder as the system takes it.
+    package func fullPath(_ path: String) -> String {
         path.isEmpty ? self.path : "\(self.path)/\(path)"
+    }
+
+    /// The file at a path that was opened elsewhere; it closes the descriptor.
+    package func file(owning descriptor: Int32, _ path: String) -> any LogFile {
+        PosixLogFile(descriptor: descriptor, in: self, path)
     }
 }
 
@@ -269,7 +279,7 @@ private final class FolderLock: LogLock {
 
 extension LogError {
     /// The failure of a system call, from `errno` unless a number is given.
-    fileprivate static func posix(
+    package static func posix(
         _ operation: DiskFailure.Operation,
         _ path: String,
         errorNumber: Int32 = errno

@@ -87,6 +87,9 @@ package struct DiskFailure: Error, Sendable, Equatable, CustomStringConvertible 
     package enum Operation: String, Sendable {
         case createFolder = "create folder"
         case open, create, read, write, sync, truncate, preallocate, rename, remove, list, lock
+        case link
+        case status = "look at"
+        case protect = "make read-only"
         case measureFreeSpace = "measure the free space of"
     }
 
