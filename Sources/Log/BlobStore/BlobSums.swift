@@ -91,7 +91,9 @@ final class DigestContext {
     /// The digest of all bytes so far; more may follow.
     func digest(byteCount: Int) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
-        let isDone = EVP_DigestFinal_ex(copy().context, &digest, nil) == 1
+        let isDone = withExtendedLifetime(copy()) {
+            EVP_DigestFinal_ex($0.context, &digest, nil) == 1
+        }
         precondition(isDone, "a digest ends")
         return digest
     }

@@ -7,19 +7,21 @@ package import JSONTree
 /// The caller waits between slices: at most `BlobLimits.sliceCount` blobs a second.
 package struct OrphanSweep: Sendable {
     private let pins: BlobPins
+    private let sliceCount: Int
     private var last: BlobHash?
     /// Whether every blob was looked at.
     package private(set) var isDone = false
 
-    package init(_ pins: BlobPins) {
+    package init(_ pins: BlobPins, sliceCount: Int = BlobLimits.sliceCount) {
         self.pins = pins
+        self.sliceCount = sliceCount
     }
 
     /// The next slice of blobs. On a worker: blocks.
     ///
     /// - Throws: as `Blobs.list`.
     package func list(in blobs: any Blobs) throws(BlobError) -> BlobPage {
-        try blobs.list(after: last, limit: BlobLimits.sliceCount)
+        try blobs.list(after: last, limit: sliceCount)
     }
 
     /// Decides which blobs of a slice to remove, and ends it. On the loop: no call to the disk, and nothing may be

@@ -53,8 +53,10 @@ package struct UploadNote: Sendable, Equatable, CustomStringConvertible {
 extension UploadFolder {
     /// Reads all sessions, and removes what no upload needs. Once, at start, before any other call.
     ///
-    /// - Throws: `disk` when the folder cannot be listed.
+    /// - Throws: `disk` when the folder cannot be listed or synced.
     package func load(now: Timestamp) throws(BlobError) -> LoadedUploads {
+        // A record that the last process renamed and did not sync must not be undone once clients know of it.
+        try gate.run { () throws(LogError) in try storage.syncFolder(Self.root) }
         let names = try reading { () throws(LogError) in try storage.list(Self.root) }
         var loading = UploadLoading(folder: self, now: now, names: names)
         loading.run()

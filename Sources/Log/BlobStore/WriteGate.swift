@@ -25,7 +25,8 @@ final class WriteGate: Sendable {
     }
 
     private static func stops(_ failure: DiskFailure) -> Bool {
-        let isUsedUp = [EMFILE, ENFILE, ENOMEM].contains(failure.errorNumber)
+        // Of descriptors: then no call to the file was made.
+        let isUsedUp = failure.errorNumber == EMFILE || failure.errorNumber == ENFILE
         switch failure.operation {
         case .sync, .protect: return !isUsedUp
         case .write, .truncate, .create, .createFolder, .rename, .link, .preallocate:

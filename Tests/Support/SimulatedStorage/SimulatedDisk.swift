@@ -32,6 +32,11 @@ struct SimulatedDisk {
         var names: [String: Int] = [:]
         var syncedNames: [String: Int] = [:]
         var changes: [NameChange] = []
+        /// Milliseconds since 1970.
+        var modified: Int64 = 0
+        /// Whether it is never to be written again, and whether that survives a power cut.
+        var isProtected = false
+        var isDurablyProtected = false
     }
 
     /// A call that will fail.
@@ -62,6 +67,8 @@ struct SimulatedDisk {
     var isLocked = false
     /// Counts restarts; files and locks of an earlier life are dead.
     var life = 0
+    /// Milliseconds since 1970: what `modified` of a node becomes.
+    var now: Int64 = 0
     private var isOff = false
     private var nextNode = 1
 
@@ -71,8 +78,8 @@ struct SimulatedDisk {
     }
 
     var freeByteCount: UInt64 {
-        let used = paths().reduce(UInt64(0)) { sum, path in
-            sum + UInt64(find(path).flatMap { nodes[$0]?.content.count } ?? 0)
+        let used = Set(paths().compactMap(find)).reduce(UInt64(0)) { sum, id in
+            sum + UInt64(nodes[id]?.content.count ?? 0)
         }
         return capacity > used ? capacity - used : 0
     }
@@ -132,6 +139,7 @@ struct SimulatedDisk {
     mutating func truncate(to byteCount: Int, _ id: Int, _ path: String) throws(LogError) {
         try begin(.truncate, path)
         guard let content = nodes[id]?.content, byteCount < content.count else { return }
+        touch(id)
         nodes[id]?.content.removeLast(content.count - byteCount)
         nodes[id]?.writes.append(ByteChange(offset: byteCount, new: [], isCut: true))
     }
@@ -171,10 +179,18 @@ struct SimulatedDisk {
         nodes[id]?.writes = []
         nodes[id]?.changes = []
         nodes[id]?.syncedNames = node.names
+        nodes[id]?.isDurablyProtected = node.isProtected
+    }
+
+    /// A change of the content: a protected file must have none.
+    private mutating func touch(_ id: Int) {
+        precondition(nodes[id]?.isProtected != true, "a read-only file is not written")
+        nodes[id]?.modified = now
     }
 
     private mutating func put(_ bytes: [UInt8], at offset: Int, _ id: Int) {
         guard var content = nodes[id]?.content, !bytes.isEmpty else { return }
+        touch(id)
         nodes[id]?.content = []
         if content.count < offset {
             content.append(contentsOf: repeatElement(0, count: offset - content.count))
@@ -211,7 +227,7 @@ struct SimulatedDisk {
 
     mutating func makeNode(isFolder: Bool) -> Int {
         defer { nextNode += 1 }
-        nodes[nextNode] = Node(isFolder: isFolder)
+        nodes[nextNode] = Node(isFolder: isFolder, modified: now)
         return nextNode
     }
 
@@ -261,6 +277,7 @@ struct SimulatedDisk {
     mutating func restart() {
         for id in nodes.keys.sorted() {
             loseNames(id)
+            loseProtection(id)
             spill(id)
             forgetCached(id)
         }
@@ -295,6 +312,11 @@ struct SimulatedDisk {
         }
         nodes[id]?.names = names
         settle(id)
+    }
+
+    private mutating func loseProtection(_ id: Int) {
+        guard let node = nodes[id], node.isProtected != node.isDurablyProtected else { return }
+        nodes[id]?.isProtected = random.next(below: 2) == 0
     }
 
     /// Makes some part of the unsynced bytes durable, and forgets that the rest was to be synced.

@@ -11,7 +11,7 @@ package import WriteAheadLog
 /// Open files and locks from before the cut are dead. A sync that fails loses bytes for good, as on Linux.
 package final class SimulatedLogStorage: LogStorage {
     package let path = "simulated"
-    private let disk: Mutex<SimulatedDisk>
+    let disk: Mutex<SimulatedDisk>
 
     /// Makes an empty disk.
     ///
@@ -214,7 +214,7 @@ package final class SimulatedLogStorage: LogStorage {
     }
 }
 
-private final class SimulatedLogFile: LogFile {
+final class SimulatedLogFile: LogFile {
     private let storage: SimulatedLogStorage
     private let id: Int
     private var path: String
