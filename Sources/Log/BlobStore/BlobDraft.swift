@@ -26,6 +26,8 @@ package final class BlobDraft: @unchecked Sendable {
     private var marks: (synced: RunningSums?, unit: RunningSums?)
     /// Whether the file may have bytes behind those that count.
     private var isRagged = false
+    /// Whether the file may be read-only, and a blob: then it is never written again.
+    private var mayBeProtected = false
 
     /// A draft whose file is new, or is opened when it is needed.
     init(_ id: UploadID, _ storage: any BlobStorage, _ gate: WriteGate, _ file: (any LogFile)?) {
@@ -77,7 +79,7 @@ package final class BlobDraft: @unchecked Sendable {
     package func cut(to count: Int64) throws(BlobError) {
         precondition((0...byteCount).contains(count), "a cut makes a draft shorter")
         if count == byteCount { return }
-        if sealed != nil { return try copy(count) }
+        if mayBeProtected { return try copy(count) }
         if count == 0 {
             sums = RunningSums()
         } else if let mark = [marks.synced, marks.unit].first(where: { $0?.byteCount == count }),
@@ -110,6 +112,7 @@ package final class BlobDraft: @unchecked Sendable {
     package func seal() throws(BlobError) -> BlobSums {
         if let sealed { return sealed }
         try sync()
+        mayBeProtected = true
         try gate.run { () throws(LogError) in try storage.protect(path) }
         let sums = sums.sums
         sealed = sums
@@ -164,7 +167,7 @@ package final class BlobDraft: @unchecked Sendable {
 
     /// Makes the file writable, and as long as its bytes.
     private func prepareToWrite() throws(BlobError) {
-        if sealed != nil { try copy(byteCount) }
+        if mayBeProtected { try copy(byteCount) }
         guard isRagged else { return }
         let file = try opened()
         try gate.run { () throws(LogError) in try file.truncate(to: UInt64(byteCount)) }
@@ -192,7 +195,8 @@ package final class BlobDraft: @unchecked Sendable {
             try storage.rename(draftPath, to: path)
             new.isRenamed(to: path)
         }
-        (file, sums, sealed, isRagged) = (new, copied, nil, false)
+        (file, sums, sealed) = (new, copied, nil)
+        (isRagged, mayBeProtected) = (false, false)
         marks = (synced: copied.copy(), unit: nil)
         try gate.run { () throws(LogError) in try storage.syncFolder(UploadFolder.root) }
     }

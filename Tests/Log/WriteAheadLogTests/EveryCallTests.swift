@@ -192,7 +192,7 @@ private func site(_ failure: DiskFailure) -> String {
         case .createFolder, .write, .preallocate, .rename, .sync: [EIO, ENOSPC]
         case .open, .list: [EIO, EMFILE]
         case .lock: [ENOLCK, EMFILE]
-        case .read, .truncate, .remove, .measureFreeSpace: [EIO]
+        case .read, .truncate, .remove, .measureFreeSpace, .link, .status, .protect: [EIO]
         }
     return kind < kinds.count ? kinds[kind] : nil
 }
