@@ -9,8 +9,8 @@ import WriteAheadLog
 /// A sealed file may be a blob too, so it is never written again: an append or cut after `seal` goes on with a copy.
 /// After a failure the draft is as it was before the call, unless a sync failed: then the whole store has stopped.
 ///
-/// Every call blocks: call it on a worker. `@unchecked Sendable`: the request of the upload that runs has it, and there is
-/// one at a time.
+/// Every call blocks: call it on a worker. `@unchecked Sendable`: the request of the upload that runs owns it, and there
+/// is one at a time.
 package final class BlobDraft: @unchecked Sendable {
     package let id: UploadID
     /// Bytes that it has.

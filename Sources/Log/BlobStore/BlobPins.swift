@@ -45,7 +45,7 @@ package final class BlobPins: Sendable {
         }
     }
 
-    /// Those of `hashes` that may be removed now: from here on nobody can pin them until `release`.
+    /// Those of `hashes` that may be removed now: from here on no upload can pin them until `release`.
     func claim(_ hashes: [BlobHash]) -> [BlobHash] {
         state.withLock { state in
             guard state.holdCount == 0 else { return [] }

@@ -41,7 +41,7 @@ package final class LocalBlobs: Blobs {
             adoption = .replaced
             try remove(sums.hash)
         }
-        // Also where it was there: whoever made it may not have come so far.
+        // Also where it was there: the upload that made it may not have come so far.
         try gate.run { () throws(LogError) in try storage.syncFolder(folder) }
         return adoption
     }
@@ -100,7 +100,7 @@ package final class LocalBlobs: Blobs {
     }
 }
 
-/// A blob's open file. `@unchecked`: one worker at a time uses it, as `BlobReader` says.
+/// A blob's open file. `@unchecked`: one worker at a time owns it, as `BlobReader` says.
 private final class LocalBlobReader: BlobReader, @unchecked Sendable {
     private let file: any LogFile
     let byteCount: Int64

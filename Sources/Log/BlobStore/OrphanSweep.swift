@@ -30,7 +30,7 @@ package struct OrphanSweep: Sendable {
     /// `isReferenced` must also hold for a blob whose last reference went by a commit that is not durable yet: after a
     /// power cut it would be there again, and the blob would not.
     ///
-    /// - Returns: Hashes to give to `remove`, which must be called with them, for until then nobody can pin them.
+    /// - Returns: Hashes to give to `remove`, which must be called with them, for until then no upload can pin them.
     package mutating func claim(
         _ page: BlobPage,
         now: Timestamp,

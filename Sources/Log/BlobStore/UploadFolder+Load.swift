@@ -22,8 +22,8 @@ package struct UploadNote: Sendable, Equatable, CustomStringConvertible {
         case cutShort(byteCount: Int64, expected: Int64)
         /// A session that began too long ago: removed with its bytes.
         case expired
-        /// A session that cannot be read. It is kept with its bytes, and nobody can go on with it, until it is as old as
-        /// sessions get; then it is removed.
+        /// A session that cannot be read. It is kept with its bytes until it is as old as sessions get, for another start
+        /// or another version may read it; until then no client can go on with it.
         case unreadable(reason: String)
         /// Nothing that the server makes. It stays.
         case foreign

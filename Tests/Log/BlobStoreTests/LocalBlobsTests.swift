@@ -132,6 +132,39 @@ struct LocalBlobsTests {
         #expect(try store.blobs.adopt(draft) == .present)
     }
 
+    @Test("of the same bytes may come from many uploads at once")
+    func atOnce() async throws {
+        let root = try TemporaryFolder()
+        let files = try realFolder(root)
+        let results = await withTaskGroup(of: [Adoption].self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    (0..<20).compactMap { round in
+                        do throws(BlobError) {
+                            let draft = try files.uploads.create(files.uploads.newID())
+                            try draft.append(noise(UInt64(round % 5), 70_000 + round % 5)[...])
+                            _ = try draft.seal()
+                            let adoption = try files.blobs.adopt(draft)
+                            try files.uploads.removeBytes(of: draft.id)
+                            return adoption
+                        } catch {
+                            Issue.record("worker \(worker): \(error)")
+                            return nil
+                        }
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(results.count { $0 == .new } == 5)
+        #expect(results.count { $0 == .present } == 75)
+        let counts = try BlobCheck.run(files.blobs, references: [:]) { finding in
+            Issue.record("\(finding)")
+        }
+        #expect(counts == BlobCheck.Counts(blobCount: 5, byteCount: 350_010, orphanCount: 5))
+        #expect(try files.uploads.load(now: .start).notes == [])
+    }
+
     @Test("are listed in their order, in pages of any size", arguments: [1, 2, 7, 100])
     func pages(limit: Int) throws {
         let store = try Store()

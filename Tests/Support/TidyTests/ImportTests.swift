@@ -4,6 +4,7 @@ import Testing
 private let systemModules: [String: Set<String>] = [
     "JSONTree": ["CommonCrypto"],
     "WriteAheadLog": ["Glibc", "Synchronization"],
+    "BlobStore": ["Glibc", "Synchronization"],
     "Transport": ["Glibc", "Synchronization"],
     "DatabaseServer": ["Glibc", "Synchronization", "Dispatch"],
     "DiskCache": ["Foundation"],
