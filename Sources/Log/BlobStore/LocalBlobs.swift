@@ -61,7 +61,9 @@ package final class LocalBlobs: Blobs {
     // MARK: - Reading
 
     package func open(_ hash: BlobHash) throws(BlobError) -> any BlobReader {
-        let path = Self.file(hash)
+        let (folder, path) = (Self.folder(hash), Self.file(hash))
+        guard let above = try status(folder) else { throw .missing(path: storage.shown(path)) }
+        guard above.kind == .folder else { throw .notAFile(path: storage.shown(folder)) }
         guard let found = try status(path) else { throw .missing(path: storage.shown(path)) }
         guard found.kind == .file else { throw .notAFile(path: storage.shown(path)) }
         let file = try reading { () throws(LogError) in try storage.openToRead(path) }
@@ -73,6 +75,7 @@ package final class LocalBlobs: Blobs {
         var entries: [BlobPage.Entry] = []
         let start = hash.map { String($0.hex.prefix(2)) } ?? ""
         for folder in try names(Self.root) where folder.utf8.count == 2 && folder >= start {
+            guard try status("\(Self.root)/\(folder)")?.kind == .folder else { continue }
             for name in try names("\(Self.root)/\(folder)") {
                 guard let found = BlobHash(hex: folder + name), hash.map({ $0 < found }) ?? true
                 else { continue }

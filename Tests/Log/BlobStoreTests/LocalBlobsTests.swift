@@ -94,11 +94,14 @@ struct LocalBlobsTests {
         let files = try realFolder(root)
         let draft = try files.uploads.create(files.uploads.newID())
         try draft.append(Array("hello".utf8)[...])
-        _ = try draft.seal()
+        let hash = try draft.seal().hash
         let folder = "\(root.path)/files/blobs/2c"
         #expect(symlink(elsewhere.path, folder) == 0)
         #expect(throws: BlobError.notAFile(path: folder)) { try files.blobs.adopt(draft) }
         #expect(elsewhere.names() == [])
+        _ = try elsewhere.file(String(hash.hex.dropFirst(2)), "hello")
+        #expect(throws: BlobError.notAFile(path: folder)) { try files.blobs.open(hash) }
+        #expect(try files.blobs.list(after: nil, limit: 9).entries == [])
         #expect(unlink(folder) == 0)
         #expect(try files.blobs.adopt(draft) == .new)
     }

@@ -44,6 +44,23 @@ struct UploadFolderTests {
         #expect(try again.seal() == sums(bytes))
     }
 
+    @Test("stay as a start found them, whatever comes after it", arguments: 1...20)
+    func foundIsDurable(seed: UInt64) throws {
+        var store = try Store(seed: seed)
+        let draft = try store.uploads.create(store.uploads.newID())
+        try store.uploads.store(session(received: 0), of: draft.id, with: draft)
+        try draft.append([1, 2, 3])
+        // The sync of the folder fails; before it come those of bytes and record.
+        store.disk.fail(.sync, errorNumber: EIO, afterCalls: 3)
+        #expect(throws: BlobError.self) {
+            try store.uploads.store(session(received: 3), of: draft.id, with: draft)
+        }
+        for afterPowerCut in [false, true] {
+            let loaded = try store.restart(afterPowerCut: afterPowerCut, now: .start)
+            #expect(loaded.sessions.mapValues(\.byteCount) == [draft.id: 3])
+        }
+    }
+
     @Test("never write a file that became a blob before the server ended")
     func sealedBefore() throws {
         var store = try Store()
