@@ -174,7 +174,8 @@ package final class BlobDraft: @unchecked Sendable {
         isRagged = false
     }
 
-    /// Goes on with a new file that has the first `count` bytes, durably.
+    /// Goes on with a new file that has the first `count` bytes. Until a sync of the folder, which `UploadFolder.store`
+    /// makes, a power cut may bring the old one back: it has these bytes too.
     private func copy(_ count: Int64) throws(BlobError) {
         rest()
         guard let old = try reading({ () throws(LogError) in try storage.openToRead(path) }) else {
@@ -198,7 +199,6 @@ package final class BlobDraft: @unchecked Sendable {
         (file, sums, sealed) = (new, copied, nil)
         (isRagged, mayBeProtected) = (false, false)
         marks = (synced: copied.copy(), unit: nil)
-        try gate.run { () throws(LogError) in try storage.syncFolder(UploadFolder.root) }
     }
 
     private func sumsOfFile(_ count: Int64) throws(BlobError) -> RunningSums {
