@@ -245,7 +245,7 @@ let server = folder(
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
                 "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
                 "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CPages",
-                "Webhooks", logging,
+                "Webhooks", "FileRecords", "FileProtocol", "FileRules", "BlobStore", logging,
             ]
         ),
     ],
@@ -254,7 +254,8 @@ let server = folder(
             of: "DatabaseServer",
             [
                 "DatabaseCore", "EventProtocol", "Accounts", "Files", "HTTPClient",
-                "IdentityToolkit", "JSONTree", "LoopSupport", "Passwords", "Queries", "RulesTools",
+                "FileRecords", "FileProtocol", "BlobStore", "IdentityToolkit", "JSONTree",
+                "LoopSupport", "Passwords", "Queries", "RulesTools",
                 "SecurityRules", "StateRecovery", "Tokens", "Transport", "Webhooks", "WireProtocol",
                 "WriteAheadLog", logging,
             ]

@@ -19,6 +19,10 @@ PROJECT = "/v1/projects/demo"
 FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n{"a":1}\r\n--x--\r\n'
 
 
+BATCH = (
+    b"--x\r\nContent-Type: application/http\r\n\r\nDELETE /storage/v1/b/one/o/b HTTP/1.1\r\n\r\n\r\n--x--\r\n"
+)
+
 # What is posted there is a question.
 DEVELOPMENT_ONLY = ("POST", "/.inspect/databases.json")
 QUESTIONS = {"/.simulate", "/.settings/rules_check.json", "/.inspect/backup_check.json"}
@@ -32,6 +36,13 @@ def changing_rows():
             for method in re.findall(r"`(\w+)`", methods):
                 if method not in ("GET", "HEAD") and (method, pattern) != DEVELOPMENT_ONLY:
                     yield method, pattern
+
+
+def open_upload(served):
+    """The address of a resumable upload that has begun, which is no entry yet."""
+    path = "/upload/storage/v1/b/one/o?uploadType=resumable&name=r"
+    started = served.request("POST", path, {}, headers=served.head)
+    return "/" + started.headers["Location"].split("/", 3)[3]
 
 
 def open_connection(served):
@@ -60,6 +71,13 @@ RECIPES = {
     ("POST", "/.accounts/service-accounts.json"): ("/.accounts/service-accounts.json", {"name": "robot"}),
     ("DELETE", "/.accounts/service-accounts/{name}.json"): ("/.accounts/service-accounts/robot.json", None),
     ("POST", "/.accounts/keys.json"): ("/.accounts/keys.json", {}),
+    ("POST", "/upload/storage/v1/b/{bucket}/o"): ("/upload/storage/v1/b/one/o?uploadType=media&name=a", b"hello"),
+    ("PUT", "/upload/storage/v1/b/{bucket}/o"): (open_upload, b"hello"),
+    ("PUT", "/storage/v1/b/{address...}"): ("/storage/v1/b/one/o/a", {}),
+    ("PATCH", "/storage/v1/b/{address...}"): ("/storage/v1/b/one/o/a", {"metadata": {"k": "v"}}),
+    ("POST", "/storage/v1/b/{address...}"): ("/storage/v1/b/one/o/a/copyTo/b/one/o/b", {}),
+    ("DELETE", "/storage/v1/b/{address...}"): ("/storage/v1/b/one/o/a", None),
+    ("POST", "/batch/storage/v1"): ("/batch/storage/v1", BATCH),
 }
 ACCOUNTS = [
     ("POST", f"{PROJECT}/accounts", {"localId": "u1", "email": "u1@example.com"}, "an account is made"),
@@ -85,7 +103,8 @@ def files(data):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audited")
-    with Hearth("--project", "demo", dev=False, data=folder / "data", log=folder / "log") as server:
+    flags = ("--project", "demo", "--files-bucket", "one")
+    with Hearth(*flags, dev=False, data=folder / "data", log=folder / "log") as server:
         server.folder = folder
         server.secret_file = folder / "data" / "admin-secret"
         server.head = {"Authorization": f"Bearer {server.secret_file.read_text().strip()}"}
@@ -101,7 +120,8 @@ def test_each_row_that_changes_something_leaves_one_line(served):
         path = path(served) if callable(path) else path
         before = len(entries(served, served.head))
         if isinstance(body, bytes):
-            head = {**served.head, "Content-Type": "multipart/form-data; boundary=x"}
+            kind = "mixed" if body is BATCH else "form-data"
+            head = {**served.head, "Content-Type": f"multipart/{kind}; boundary=x"}
             answer = served.request(method, path, raw=body, headers=head)
         else:
             answer = served.request(method, path, body, headers=served.head)

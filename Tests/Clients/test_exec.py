@@ -53,6 +53,7 @@ def test_the_command_finds_the_server_by_the_variables():
         *python(
             """
 names = ["FIREBASE_DATABASE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", "FIREBASE_EMULATOR_HUB", "GCLOUD_PROJECT"]
+names += ["FIREBASE_STORAGE_EMULATOR_HOST", "STORAGE_EMULATOR_HOST"]
 found = {name: os.environ[name] for name in names}
 found["database"] = json.load(r.urlopen(url + "/emulators"))["database"]
 print(json.dumps(found))
@@ -65,6 +66,8 @@ print(json.dumps(found))
     host, port = found["FIREBASE_DATABASE_EMULATOR_HOST"].split(":")
     assert found["FIREBASE_EMULATOR_HUB"] == f"{host}:{port}"
     assert found["FIREBASE_AUTH_EMULATOR_HOST"] == f"{host}:{port}"
+    assert found["FIREBASE_STORAGE_EMULATOR_HOST"] == f"{host}:{port}"
+    assert found["STORAGE_EMULATOR_HOST"] == f"http://{host}:{port}"
     assert (found["database"]["host"], found["database"]["port"]) == (host, int(port))
     assert found["GCLOUD_PROJECT"] == "demo-hearth"
     assert not answers(int(port)), "the server ends with the command"

@@ -39,7 +39,7 @@ def test_the_emulators_are_listed_with_host_and_port(dev):
             "listen": [{"address": "127.0.0.1", "family": "IPv4", "port": dev.port}],
         }
 
-    listed = {name: emulator(name) for name in ["hub", "database", "auth"]}
+    listed = {name: emulator(name) for name in ["hub", "database", "auth", "storage"]}
     assert dev.get("/emulators").json == listed
 
 

@@ -38,7 +38,7 @@ package struct PublicKey: Sendable {
     }
 
     /// Whether `signature`, as JWS carries it, is this key's for `message`.
-    func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+    package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard algorithm == .es256 else { return handle.verifies(signature, of: message) }
         guard let encoded = ECSignature.der(fromRaw: signature) else { return false }
         return handle.verifies(encoded, of: message)

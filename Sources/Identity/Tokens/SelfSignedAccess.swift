@@ -14,11 +14,13 @@ package enum SelfSignedAccess {
 
     /// Scopes of which one must be named; the first is that of all the Admin SDKs.
     ///
-    /// Source: Firebase, "Authenticate REST requests"; firebase-admin for Python, `credentials.py`.
+    /// Source: Firebase, "Authenticate REST requests"; firebase-admin for Python, `credentials.py`;
+    /// google-cloud-storage for Python, `client.py`.
     package static let scopes: Set<String> = [
         "https://www.googleapis.com/auth/firebase",
         "https://www.googleapis.com/auth/firebase.database",
         "https://www.googleapis.com/auth/cloud-platform",
+        "https://www.googleapis.com/auth/devstorage.full_control",
     ]
 
     /// Whether a token with these claims is meant for the administration of this server.

@@ -153,8 +153,13 @@ final class HTTPConnection {
     private func begin(_ head: RequestHead) throws(RequestFault) {
         connection.setDeadline(.max)
         if connection.speaksForOthers { connection.belongs(to: head) }
-        let exchange = HTTPExchange(id: listener.nextID(), head: head, connection: self)
-        let limit = connection.limits.bodyByteCount
+        let limit = bodyByteLimit(head)
+        let exchange = HTTPExchange(
+            id: listener.nextID(),
+            head: head,
+            connection: self,
+            bodyByteLimit: limit
+        )
         if case .length(let length) = head.framing, length > limit {
             throw .bodyTooLarge(limit: limit)
         }
@@ -174,6 +179,16 @@ final class HTTPConnection {
         case .acceptInParts:
             exchange.takesParts = true
             beginBody(exchange)
+        }
+    }
+
+    /// Bytes that the body may have. The application is asked only about one that may be longer than usual.
+    private func bodyByteLimit(_ head: RequestHead) -> Int {
+        let usual = connection.limits.bodyByteCount
+        switch head.framing {
+        case .none: return usual
+        case .length(let length) where length <= usual: return usual
+        case .length, .chunked: return listener.application?.bodyByteLimit(head) ?? usual
         }
     }
 
@@ -243,7 +258,7 @@ final class HTTPConnection {
             exchange.isBodyComplete = count == due
             state = .body(exchange, .length(due - count))
         case .chunked(var decoder):
-            let consumed = try decode(&decoder, into: &exchange.body)
+            let consumed = try decode(&decoder, into: exchange)
             inboxStart += consumed
             exchange.isBodyComplete = decoder.isDone
             state = .body(exchange, .chunked(decoder))
@@ -287,13 +302,13 @@ final class HTTPConnection {
 
     private func decode(
         _ decoder: inout ChunkedBodyDecoder,
-        into body: inout [UInt8]
+        into exchange: HTTPExchange
     ) throws(RequestFault) -> Int {
-        let limit = connection.limits.bodyByteCount
+        let limit = exchange.bodyByteLimit
         let start = inboxStart
         return try inbox.withUnsafeBufferPointer { buffer throws(RequestFault) in
             let rest = UnsafeBufferPointer(rebasing: buffer[start...])
-            return try decoder.decode(rest, into: &body, limit: limit)
+            return try decoder.decode(rest, into: &exchange.body, limit: limit)
         }
     }
 

@@ -11,6 +11,8 @@ package final class HTTPExchange {
     package internal(set) var isBodyComplete = true
     /// The application's own; not looked at.
     package var userData: AnyObject?
+    /// Bytes that the body may have.
+    let bodyByteLimit: Int
 
     /// Whether the application takes the body in parts.
     var takesParts = false
@@ -28,7 +30,8 @@ package final class HTTPExchange {
     /// When its head was read: nanoseconds of the clock that never goes back.
     private let begin = EventLoop.shared.now
 
-    init(id: UInt64, head: RequestHead, connection: HTTPConnection) {
+    init(id: UInt64, head: RequestHead, connection: HTTPConnection, bodyByteLimit: Int) {
+        self.bodyByteLimit = bodyByteLimit
         self.id = id
         self.head = head
         self.connection = connection

@@ -68,6 +68,11 @@ package final class RequestHead: Sendable {
         }
     }
 
+    /// Every header in the order sent, its name as sent.
+    package var fields: HTTPHeaders {
+        parts.fields.map { (name: text($0.name), value: text($0.value)) }
+    }
+
     /// The value of the first header of this name, which is written in lower case; nil without one.
     package func header(_ lowercasedName: String) -> String? {
         parts.fields.first { isNamed($0, lowercasedName) }.map { text($0.value) }

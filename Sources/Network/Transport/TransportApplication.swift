@@ -31,11 +31,17 @@ package protocol TransportApplication: AnyObject {
     /// The tick ends: what is sent now leaves in it.
     func tickEnded()
 
+    /// Bytes that the body of the request may have where the limit of the listener is not meant for it; else nil.
+    func bodyByteLimit(_ head: RequestHead) -> Int?
+
     /// The client that sends the request, for limits per client; asked when part of a body or message has to wait.
     func client(_ head: RequestHead) -> String
 }
 
 extension TransportApplication {
+    /// That of the listener.
+    package func bodyByteLimit(_ head: RequestHead) -> Int? { nil }
+
     /// Is not measured.
     package func answered(_ exchange: HTTPExchange, after nanoseconds: UInt64) {}
 

@@ -15,6 +15,7 @@ package enum FileBatch {
         _ body: [UInt8],
         boundary: [UInt8]
     ) throws(FileFault) -> [Part] {
+        let body = withReturns(body)
         var search = DelimiterSearch([0x0D, 0x0A, 0x2D, 0x2D] + boundary)
         search.matchCount = 2
         var parts: [Part] = []
@@ -35,6 +36,20 @@ package enum FileBatch {
         throw FileFault(400, "The batch must end with its boundary and '--'.")
     }
 
+    /// A body whose first line ends without a carriage return, as the Python library writes it, with one in each line.
+    private static func withReturns(_ body: [UInt8]) -> [UInt8] {
+        guard let end = body.firstIndex(of: 0x0A), end > 0, body[end - 1] != 0x0D else {
+            return body
+        }
+        var out: [UInt8] = []
+        out.reserveCapacity(body.count + body.count / 16)
+        for byte in body {
+            if byte == 0x0A, out.last != 0x0D { out.append(0x0D) }
+            out.append(byte)
+        }
+        return out
+    }
+
     private static func part(_ bytes: ArraySlice<UInt8>) throws(FileFault) -> Part {
         guard let outer = cut(bytes), let inner = cut(outer.rest) else {
             throw FileFault(400, "A part of a batch must have headers and a request.")
@@ -42,7 +57,8 @@ package enum FileBatch {
         let lines = String(decoding: inner.head, as: UTF8.self)
             .split(separator: "\r\n", omittingEmptySubsequences: true)
         let words = (lines.first ?? "").split(separator: " ")
-        guard words.count == 3, words[2].hasPrefix("HTTP/1."), words[1].hasPrefix("/") else {
+        let target = words.count == 3 ? path(words[1]) : ""
+        guard target.hasPrefix("/"), words[2].hasPrefix("HTTP/1.") else {
             throw FileFault(
                 400,
                 "A part of a batch must begin with a line such as 'GET /b/… HTTP/1.1'."
@@ -58,11 +74,18 @@ package enum FileBatch {
             contentID: PartHead.value("content-id", Array(outer.head)),
             head: try FileRequestHead(
                 method: String(words[0]),
-                target: String(words[1]),
+                target: String(target),
                 headers: headers
             ),
             body: Array(inner.rest)
         )
+    }
+
+    /// A target without the scheme and the authority that the Python library puts before it.
+    private static func path(_ target: Substring) -> Substring {
+        guard let mark = target.firstRange(of: "://"), !target.hasPrefix("/") else { return target }
+        let rest = target[mark.upperBound...]
+        return rest.firstIndex(of: "/").map { rest[$0...] } ?? ""
     }
 
     /// Cuts at the first empty line.

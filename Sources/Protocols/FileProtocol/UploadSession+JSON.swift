@@ -4,7 +4,7 @@ import JSONTree
 /// A session as it is stored, one JSON text; members that are nil, false, 0 or empty are left out:
 ///
 ///     {"v":1,"dialect":"client","bucket":"B","name":"a.txt","fields":{…},"custom":{…},"tokens":[…],"md5":"…","crc32c":"…",
-///      "total":5,"conditions":{"ifGenerationMatch":0},"uid":"…","admin":true,"limit":268435456,"created":1790789164648,
+///      "total":5,"conditions":{"ifGenerationMatch":0},"uid":"…","claims":"{…}","admin":true,"limit":268435456,"created":1790789164648,
 ///      "received":262144,"state":"final","status":200,"body":"{…}"}
 extension UploadSession {
     private static let version: Int64 = 1
@@ -29,6 +29,7 @@ extension UploadSession {
         members.add("total", description.byteCount.map { .integer($0) })
         members.add("conditions", Self.json(description.conditions))
         members.add("uid", uid)
+        members.add("claims", claims)
         members.add("admin", isAdmin ? .boolean(true) : nil)
         members.add("limit", .integer(byteLimit))
         members.add("created", .integer(created.milliseconds))
@@ -63,7 +64,8 @@ extension UploadSession {
 
     private static let memberNames: Set<String> = [
         "v", "dialect", "bucket", "name", "fields", "custom", "customTime", "tokens", "md5",
-        "crc32c", "total", "conditions", "uid", "admin", "limit", "created", "received", "state",
+        "crc32c", "total", "conditions", "uid", "claims", "admin", "limit", "created", "received",
+        "state",
         "status", "body",
     ]
 
@@ -83,6 +85,7 @@ extension UploadSession {
         self.init(
             try UploadDescription(stored: stored),
             uid: try stored.text("uid"),
+            claims: try stored.text("claims"),
             isAdmin: try stored.flag("admin"),
             byteLimit: limit,
             created: Timestamp(milliseconds: created),

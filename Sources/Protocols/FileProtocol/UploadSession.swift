@@ -23,6 +23,8 @@ package struct UploadSession: Sendable, Equatable {
     package private(set) var description: UploadDescription
     /// Who has begun it. Later requests need no credential: who knows the identifier may go on.
     package let uid: String?
+    /// The claims of who has begun it, JSON of an object, by which rules decide at its end; nil without any.
+    package let claims: String?
     package let isAdmin: Bool
     /// Bytes that the object may have, by who has begun it.
     package let byteLimit: Int64
@@ -37,6 +39,7 @@ package struct UploadSession: Sendable, Equatable {
     package init(
         _ description: UploadDescription,
         uid: String?,
+        claims: String? = nil,
         isAdmin: Bool,
         byteLimit: Int64,
         now: Timestamp
@@ -46,6 +49,7 @@ package struct UploadSession: Sendable, Equatable {
         }
         self.description = description
         self.uid = uid
+        self.claims = claims
         self.isAdmin = isAdmin
         self.byteLimit = byteLimit
         created = now
@@ -55,6 +59,7 @@ package struct UploadSession: Sendable, Equatable {
     init(
         _ description: UploadDescription,
         uid: String?,
+        claims: String?,
         isAdmin: Bool,
         byteLimit: Int64,
         created: Timestamp,
@@ -63,6 +68,7 @@ package struct UploadSession: Sendable, Equatable {
     ) {
         self.description = description
         self.uid = uid
+        self.claims = claims
         self.isAdmin = isAdmin
         self.byteLimit = byteLimit
         self.created = created

@@ -299,12 +299,21 @@ struct BatchTests {
     @Test(
         "have requests with a line of their own",
         arguments: [
-            "GET /b", "GET b HTTP/1.1", "GET http://x/b HTTP/1.1", "/b HTTP/1.1", "GET /b HTTP/2",
+            "GET /b", "GET b HTTP/1.1", "GET http://x HTTP/1.1", "/b HTTP/1.1", "GET /b HTTP/2",
             "GET /b?%zz HTTP/1.1",
         ]
     )
     func lines(line: String) {
         let body = Array("--b\r\n\r\n\(line)\r\n\r\n\r\n--b--".utf8)
         #expect(throws: FileFault.self) { try FileBatch.parts(body, boundary: [0x62]) }
+    }
+
+    @Test("may name the server, and end their lines as the Python library does")
+    func pythonLines() throws {
+        let text = "--b\n\nDELETE http://h:1/b/c/o/d HTTP/1.1\nA: e\n\n{}\n--b--"
+        let parts = try FileBatch.parts(Array(text.utf8), boundary: [0x62])
+        #expect(parts.map(\.head.rawPath) == ["/b/c/o/d"])
+        #expect(parts[0].head.header("a") == "e")
+        #expect(parts[0].body == Array("{}".utf8))
     }
 }

@@ -44,7 +44,10 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .bodyTimeout: (["1s"], ["2s"]), .idleTimeout: (["1s"], ["2s"]), .pingInterval: (["1s"], ["2s"]),
     .keepAliveInterval: (["1s"], ["2s"]), .pollHold: (["1s"], ["2s"]),
     .pollSilence: (["1s"], ["2s"]), .drainTimeout: (["1s"], ["2s"]), .project: (["a"], ["b"]),
-    .hubPort: (["0"], ["4400"]), .import: (["a"], ["b", "c=d"]), .exportOnExit: (["a"], ["b"]),
+    .filesRules: (["a.storage"], ["b.storage"]),
+    .filesBucket: (["one"], ["two-a", "three=x.storage"]), .filesClientLimit: (["1MiB"], ["2MiB"]),
+    .filesLimit: (["1GiB"], ["2GiB"]), .hubPort: (["0"], ["4400"]), .import: (["a"], ["b", "c=d"]),
+    .exportOnExit: (["a"], ["b"]),
     .stopAtEof: (["true"], ["false"]), .samples: (["true"], ["false"]),
 ]
 

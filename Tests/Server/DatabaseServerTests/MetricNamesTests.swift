@@ -69,7 +69,7 @@ struct MetricNamesTests {
         let client = try served.client(receiveBuffer: 4_096)
         #expect(try client.ask(1, "q", #""p":"/a","h":"""#).contains(#""r":1"#))
         try served.put(#""\#(text)""#, at: "a")
-        #expect(served.read { $0.server.workers.byKind.count } == 7)
+        #expect(served.read { $0.server.workers.byKind.count } == 8)
         let queued = served.read { watch in
             (watch.listener?.queuedOutput, watch.sockets[0].queuedByteCount)
         }

@@ -59,18 +59,19 @@ final class ServedDatabase: Sendable {
         )
         let policy = EnginePolicy(
             databases: [DatabaseID("main")],
-            reserved: [.accounts],
+            reserved: [.accounts, .files],
             createsDatabases: true,
             defaultRules: .open
         )
         let keys = try AccountKeys.open(configuration)
+        let workers = Workers()
         let server = Server(
             engine: DatabaseEngine(policy),
             configuration: configuration,
             commits: CommitWriter(nil, reports),
             checkpointer: nil,
             logOptions: nil,
-            workers: Workers(),
+            workers: workers,
             credentials: CredentialService(
                 check: CredentialCheck(adminSecret: nil, mode: .development),
                 own: keys.issuer(configuration.accounts.policy),
@@ -83,6 +84,9 @@ final class ServedDatabase: Sendable {
                     configuration,
                     Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
                 )
+            ),
+            files: (
+                FileDisk(configuration, workers.files), try FileRulesStore(configuration)
             ),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )

@@ -15,7 +15,8 @@ struct ExecCommand: ParsableCommand {
               hearth exec --import fixtures -- ./run-tests.sh
 
             The server is a --dev one that keeps nothing on disk, on a free port, and reads no settings file. The \
-            command finds FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST, FIREBASE_EMULATOR_HUB, \
+            command finds FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST, \
+            FIREBASE_STORAGE_EMULATOR_HOST, STORAGE_EMULATOR_HOST, FIREBASE_EMULATOR_HUB, \
             GCLOUD_PROJECT and HEARTH_URL set. Its exit code is that of the command; 128 and the signal when one ended it; 127 when the command is not \
             found and 126 when it cannot be run.
             """,
@@ -23,6 +24,9 @@ struct ExecCommand: ParsableCommand {
 
     @Option(help: "Rules of every database that has none of its own.")
     var rules: String?
+
+    @Option(help: "Rules for files of every bucket.")
+    var filesRules: String?
 
     @Option(help: .value("name[=rules]", "A database, with its rules file; may be repeated."))
     var database: [String] = []
@@ -83,7 +87,10 @@ struct ExecCommand: ParsableCommand {
     private var flags: [String] {
         let level = verbose ? "info" : "error"
         let flags = ["--port=\(port)", "--drain-timeout=1s", "--log-level=\(level)"]
-        var values = [("rules", rules), ("default-ns", defaultNs), ("project", project)]
+        var values = [
+            ("rules", rules), ("files-rules", filesRules), ("default-ns", defaultNs),
+            ("project", project),
+        ]
         if project == nil, !standardProject.isEmpty {
             // SDKs of the command hold tokens against the project that they find.
             values.append(("accounts-audience", standardProject))
@@ -100,6 +107,9 @@ struct ExecCommand: ParsableCommand {
         var variables = ProcessEnvironment.variablesForChildren()
         variables["FIREBASE_DATABASE_EMULATOR_HOST"] = authority
         variables["FIREBASE_AUTH_EMULATOR_HOST"] = authority
+        variables["FIREBASE_STORAGE_EMULATOR_HOST"] = authority
+        // Libraries of servers want a scheme here, and none above.
+        variables["STORAGE_EMULATOR_HOST"] = "http://\(authority)"
         variables["FIREBASE_EMULATOR_HUB"] = authority
         variables[Setting.addressVariable] = "http://\(authority)"
         variables[Self.projectVariable] = project ?? standardProject

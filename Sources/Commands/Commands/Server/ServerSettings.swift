@@ -12,6 +12,9 @@ struct ServerSettings: ParsableArguments {
     @OptionGroup(title: "Databases")
     var databases: DatabaseOptions
 
+    @OptionGroup(title: "Files")
+    var files: FileOptions
+
     @OptionGroup(title: "Who may")
     var access: AccessOptions
 
@@ -27,7 +30,7 @@ struct ServerSettings: ParsableArguments {
     /// The configuration of flags, environment and settings file together.
     func configuration() throws(ConfigurationFaults) -> Configuration {
         let groups: [any ParsableArguments] = [
-            process, databases, access, accounts, limits, emulator,
+            process, databases, files, access, accounts, limits, emulator,
         ]
         var flags: [Setting: [String]?] = [:]
         for option in groups.flatMap({ Mirror(reflecting: $0).children }) {

@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRecords
 import Files
 import SecurityRules
 import Tokens
@@ -9,6 +10,8 @@ struct WatchedFiles {
         /// The rules of one database, or (nil) of all that have none.
         case rules(DatabaseID?)
         case keys
+        /// The rules for files of one bucket, or (nil) of all that have none.
+        case fileRules(BucketName?)
     }
 
     private var watches: [(file: File, watch: FileWatch)] = []
@@ -19,6 +22,10 @@ struct WatchedFiles {
             if let path = database.rulesFile { add(.rules(DatabaseID(database.name.text)), path) }
         }
         if let path = configuration.tokens.jwksFile { add(.keys, path) }
+        if let path = configuration.files.rulesFile { add(.fileRules(nil), path) }
+        for bucket in configuration.files.buckets {
+            if let path = bucket.rulesFile { add(.fileRules(bucket.name), path) }
+        }
     }
 
     private mutating func add(_ file: File, _ path: String) {
@@ -27,9 +34,9 @@ struct WatchedFiles {
 
     var all: [File] { watches.map(\.file) }
 
-    func rulesPath(_ database: DatabaseID?) -> String? {
-        watches.first { $0.file == .rules(database) }?.watch.path
-    }
+    func rulesPath(_ database: DatabaseID?) -> String? { path(.rules(database)) }
+
+    func path(_ file: File) -> String? { watches.first { $0.file == file }?.watch.path }
 
     /// Takes in that all are read now, so that only later changes count.
     mutating func isReloading() {

@@ -34,6 +34,8 @@ extension Configuration {
             (.accountsWebhookSecretFile, accounts.webhookSecretFile),
         ]
         files += databases.map { (.database, $0.rulesFile) }
+        files.append((.filesRules, self.files.rulesFile))
+        files += self.files.buckets.map { (.filesBucket, $0.rulesFile) }
         return files.compactMap { setting, path in
             guard let path, access(path, R_OK) != 0 else { return nil }
             let reason = String(cString: strerror(errno))

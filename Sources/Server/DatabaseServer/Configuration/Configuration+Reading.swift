@@ -20,6 +20,7 @@ extension Configuration {
         configuration.readCredentials(&reader)
         configuration.readLimits(&reader)
         configuration.readEmulator(&reader)
+        configuration.readFiles(&reader)
         configuration.readAccounts(&reader)
         configuration.readConsole(&reader)
         configuration.checkPorts(&reader)

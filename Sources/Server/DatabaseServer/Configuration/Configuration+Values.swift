@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRecords
 import IdentityToolkit
 import JSONTree
 import Logging
@@ -78,6 +79,9 @@ extension Configuration {
             .pollSilence, .drainTimeout:
             builtInLimit(setting).map { [$0] } ?? []
         case .project: [policy.project]
+        case .filesBucket: files.buckets.map(\.name.text)
+        case .filesClientLimit: [Self.text(ofBytes: files.clientByteLimit)]
+        case .filesLimit: [Self.text(ofBytes: files.byteLimit)]
         case .accountsIssuer: [policy.issuer]
         case .accountsAudience: [policy.audience]
         case .signIn: policy.methods.map(\.rawValue).sorted()
@@ -90,7 +94,7 @@ extension Configuration {
         case .rules, .domain, .mapHost, .alias, .allowHost, .allowOrigin, .tlsCert, .tlsKey,
             .jwks, .tokenIssuer, .tokenAudience, .hs256SecretFile, .accountsPort, .consolePort,
             .accountsWebhook, .accountsWebhookSecretFile, .publicURL, .passwordRequires,
-            .trustedProxy, .hubPort, .import, .exportOnExit:
+            .trustedProxy, .hubPort, .filesRules, .import, .exportOnExit:
             []
         }
     }

@@ -31,6 +31,7 @@ package struct Configuration: Sendable {
     var logLevel = Logger.Level.info
     var limits = ServerLimits()
     var emulator = EmulatorSettings()
+    var files = FileSettings()
     var accounts = AccountSettings()
     /// Whether the console is served.
     var servesConsole = true

@@ -61,6 +61,10 @@ package enum Setting: String, CaseIterable, Sendable {
     case drainTimeout = "drain-timeout"
     case project
     case hubPort = "hub-port"
+    case filesRules = "files-rules"
+    case filesBucket = "files-bucket"
+    case filesClientLimit = "files-client-limit"
+    case filesLimit = "files-limit"
     case `import`
     case exportOnExit = "export-on-exit"
     case stopAtEof = "stop-at-eof"
@@ -80,7 +84,7 @@ package enum Setting: String, CaseIterable, Sendable {
         case .dev, .devExposed, .memory, .stopAtEof, .emailGuard, .samples,
             .console:
             .toggle
-        case .database, .mapHost, .alias, .allowHost, .allowOrigin, .import, .signIn,
+        case .database, .filesBucket, .mapHost, .alias, .allowHost, .allowOrigin, .import, .signIn,
             .passwordRequires, .trustedProxy:
             .list
         default: .text

@@ -34,5 +34,7 @@ final class ConsoleApplication: TransportApplication {
 
     func tickEnded() { server.tickEnded() }
 
+    func bodyByteLimit(_ head: RequestHead) -> Int? { server.bodyByteLimit(head) }
+
     func client(_ head: RequestHead) -> String { server.client(head) }
 }

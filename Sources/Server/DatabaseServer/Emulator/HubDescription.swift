@@ -36,6 +36,7 @@ struct HubDescription {
             "hub": emulator("hub", port: hubPort),
             "database": emulator("database", port: databasePort),
             "auth": emulator("auth", port: accountsPort),
+            "storage": emulator("storage", port: databasePort),
         ]
     }
 

@@ -139,6 +139,9 @@ extension RequestService {
             if server.durability.failedCheckpoint != nil {
                 text += "warning: the last checkpoint failed\n"
             }
+            if server.fileService.disk.isReadOnly {
+                text += "warning: files are not stored, since their disk has failed\n"
+            }
             answer(exchange, .plain(200, text))
         } else {
             answer(exchange, .plain(503, server.isStopping ? "stopping\n" : "starting\n"))

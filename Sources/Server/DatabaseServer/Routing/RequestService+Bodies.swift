@@ -8,6 +8,9 @@ extension RequestService {
     /// Decides by the head how the body of a request is taken.
     func admitBody(_ request: ResolvedRequest) -> Admission {
         let head = request.head
+        if case .file = request.route.body {
+            return head.hasShortBody ? .accept() : .acceptInParts
+        }
         guard ContentCoding(head) != nil else {
             let text = "A body is coded as gzip or not at all; its Content-Encoding is another."
             return .refuse(.error(415, text).adding("Accept-Encoding", "gzip"))
@@ -17,7 +20,7 @@ extension RequestService {
         guard writes, !head.hasShortBody else { return .accept() }
         switch request.route.body {
         case .whole: return .accept()
-        case .inParts, .afterAdmission: return .acceptInParts
+        case .inParts, .file, .afterAdmission: return .acceptInParts
         case .short(let byteLimit):
             guard let byteCount = head.bodyByteCount else {
                 return .refuse(.error(411, "The request must tell the length of its body."))
@@ -45,6 +48,7 @@ extension RequestService {
         }
         let byteLimit: Int
         switch request.route.body {
+        case .file: return false
         case .inParts where request.location != .impossible: return false
         case .short(let limit), .identity(let limit): byteLimit = limit
         case .whole, .inParts, .afterAdmission: byteLimit = configuration.limits.bodyByteCount

@@ -58,6 +58,12 @@ final class RequestService: Service {
         }
     }
 
+    /// The answer to an address that no row names.
+    static let unknownAddress = HTTPResponse.plain(
+        404,
+        "append .json to your request URI to use the REST API.\n"
+    )
+
     static let stoppingAnswer = HTTPResponse.error(503, "The server is stopping.")
 
     /// The answer to a request that the guard refuses; nil for one that passes. In development the log says why.

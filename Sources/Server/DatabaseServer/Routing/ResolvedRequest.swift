@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRecords
 import JSONTree
 import Transport
 
@@ -110,13 +111,44 @@ final class ResolvedRequest {
 }
 
 extension RequestService {
+    /// Bytes that the body of a request may have; nil for those of every request.
+    func bodyByteLimit(of head: RequestHead) -> Int? {
+        guard case .file = route(of: head).route.body else { return nil }
+        return configuration.files.bodyByteLimit
+    }
+
     /// The row of an address. The emulator's are there in development alone.
     fileprivate func route(of head: RequestHead) -> (route: Route, location: Route.Location) {
-        let match = RouteTable.shared.match(head.pathSegments)
-        if match.route.service == .emulator, configuration.mode != .development {
-            return (RouteTable.unknown, .none)
+        let segments = head.pathSegments
+        let match = RouteTable.shared.match(segments)
+        let isOfDevelopment =
+            match.route.service == .emulator
+            || match.route.service == .files && match.route.audience == .development
+        if isOfDevelopment, configuration.mode != .development {
+            let isData = segments.last?.hasSuffix(".json") == true
+            return isData ? RouteTable.location(segments) : (RouteTable.unknown, .none)
+        }
+        // A plain address of a file may end as one of the tree does: when it is signed, or no tree can hold it.
+        if match.route === RouteTable.data, RouteTable.isPlainFile(segments),
+            isSigned(head) || match.location == .impossible && isOfKnownBucket(segments)
+        {
+            return (RouteTable.plainFile, .none)
         }
         return match
+    }
+
+    private func isOfKnownBucket(_ segments: [String]) -> Bool {
+        do throws(NameFault) {
+            return server.fileService.isKnown(try BucketName(segments[0]))
+        } catch {
+            return false
+        }
+    }
+
+    private func isSigned(_ head: RequestHead) -> Bool {
+        ["X-Goog-Signature", "GoogleAccessId", "upload_id"].contains {
+            head.queryValue($0) != nil
+        }
     }
 
     /// Asks the guard whether a request may come from where it says that it does.

@@ -33,7 +33,7 @@ final class Route: Sendable {
 
     /// The part of the server that answers.
     enum Service: Sendable {
-        case health, sockets, data, administration, inspection, accounts, emulator, pages
+        case health, sockets, data, files, administration, inspection, accounts, emulator, pages
     }
 
     /// How the body of a request is taken.
@@ -42,6 +42,8 @@ final class Route: Sendable {
         case whole
         /// Read while it comes.
         case inParts
+        /// The same for bytes of a file, whose coding is stored and not removed. It has a limit of its own.
+        case file
         /// Kept until it is complete; a large one only after its sender has proved to be an administrator.
         case afterAdmission
         /// The head tells its length, at most so many bytes.
@@ -141,7 +143,7 @@ final class Route: Sendable {
         switch service {
         case .data, .pages: true
         case .sockets: isEvents
-        case .health, .administration, .inspection, .accounts, .emulator: isForAdmins
+        case .health, .administration, .inspection, .accounts, .emulator, .files: isForAdmins
         }
     }
 
@@ -150,6 +152,7 @@ final class Route: Sendable {
         switch service {
         case .sockets: isEvents
         case .pages: audience == .everybody
+        case .files: isForAdmins
         case .health, .data, .administration, .inspection, .accounts: true
         case .emulator: false
         }

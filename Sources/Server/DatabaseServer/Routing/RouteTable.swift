@@ -32,6 +32,7 @@ struct RouteTable: Sendable {
     func match(_ segments: [String]) -> (route: Route, location: Route.Location) {
         let first = segments.first ?? ""
         let isData = segments.last?.hasSuffix(Self.suffix) == true
+        if let route = Self.file(segments, isData: isData) { return (route, .none) }
         if !isData || first.utf8.first == UInt8(ascii: ".") {
             for route in byFirstSegment[first] ?? [] {
                 if let location = route.location(of: segments) { return (route, location) }
@@ -39,11 +40,13 @@ struct RouteTable: Sendable {
             // Tools that guess at settings get the error of an unknown setting, not that of an unknown address.
             if Self.namesOfSettings.contains(first) { return (Self.data, .impossible) }
         }
-        if isData { return (Self.data, Self.location(in: segments)) }
+        if isData { return Self.location(segments) }
         if let identity = IdentityRoute(segments) {
             return (byIdentityMethod[identity.method] ?? Self.unknown, .identity(identity))
         }
-        guard segments.last == ".upload" else { return (Self.unknown, .none) }
+        guard segments.last == ".upload" else {
+            return (Self.isPlainFile(segments) ? Self.plainFile : Self.unknown, .none)
+        }
         guard let path = Self.path(of: segments, and: "") else { return (Self.data, .impossible) }
         return (Self.upload, .target(WriteTarget(path: path, isPriority: false)))
     }
@@ -53,6 +56,11 @@ struct RouteTable: Sendable {
     // MARK: - Locations in the tree
 
     private static let suffix = ".json"
+
+    /// The row of the tree, for an address that ends in `.json`.
+    static func location(_ segments: [String]) -> (route: Route, location: Route.Location) {
+        (data, location(in: segments))
+    }
 
     private static func location(in segments: [String]) -> Route.Location {
         let name = (segments.last ?? "").dropLast(suffix.utf8.count)
@@ -82,7 +90,8 @@ struct RouteTable: Sendable {
 
     /// All rows but those of identity requests.
     static let rows: [Route] =
-        [[data, upload], sockets, others, settings, inspection, accounts, emulator].flatMap { $0 }
+        [[data, upload], sockets, others, files, settings, inspection, accounts, emulator]
+        .flatMap { $0 }
 
     static let data = Route(
         "/{path}.json",
@@ -101,10 +110,7 @@ struct RouteTable: Sendable {
         .mainly(.get, .head),
         for: .everybody,
         of: .data,
-        .answer {
-            let text = "append .json to your request URI to use the REST API.\n"
-            $0.requests.answer($1, .plain(404, text))
-        }
+        .answer { $0.requests.answer($1, RequestService.unknownAddress) }
     )
 
     private static let sockets = [

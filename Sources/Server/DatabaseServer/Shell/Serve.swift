@@ -46,6 +46,7 @@ private struct ServerStart {
     private let checkpointer: Checkpointer?
     private let credentials: CredentialService
     private let accounts: AccountStore
+    private let files: (disk: FileDisk, rules: FileRulesStore)
     private let imports: [ReadImport]
     private let notifySocket = NotifySocket.fromEnvironment()
 
@@ -65,6 +66,7 @@ private struct ServerStart {
         }
         var policy = try EnginePolicy(configuration, log)
         imports = try ReadImport.all(configuration)
+        let fileRules = try FileRulesStore(configuration)
         switch configuration.storage {
         case .memory:
             folder = nil
@@ -104,6 +106,7 @@ private struct ServerStart {
             }
             self.audit = audit
         }
+        files = (FileDisk(configuration, workers.files), fileRules)
         accounts = AccountStore(
             configuration,
             try AccountKeys.open(configuration),
@@ -138,6 +141,7 @@ private struct ServerStart {
             accounts: accounts,
             auditFolder: auditFolder,
             auditNumber: auditNumber,
+            files: files,
             log: log,
             lines: lines,
         )
@@ -161,11 +165,12 @@ private struct ServerStart {
             transport.port = port
             server.consoleListener = try Listener(transport, application: server.consolePort)
         }
-        server.whenDrained = { [accounts, checkpointer, workers, folder] in
+        server.whenDrained = { [accounts, checkpointer, workers, folder, files] in
             accounts.messages.stop()
             commits.stop()
             checkpointer?.stop()
             workers.stop()
+            files.disk.close()
             folder?.close()
         }
         server.durability.spaceChanged(space)
@@ -262,7 +267,7 @@ extension EnginePolicy {
         }
         self.init(
             databases: configuration.databases.map { DatabaseID($0.name.text) },
-            reserved: [.accounts],
+            reserved: [.accounts, .files],
             createsDatabases: isDevelopment,
             defaultRules: rules,
             rulesByDatabase: rulesByDatabase,

@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRecords
 import Glibc
 import Logging
 import SecurityRules
@@ -59,6 +60,7 @@ extension Server {
         switch file {
         case .rules(let database): reloadRules(database)
         case .keys: reloadKeys()
+        case .fileRules(let bucket): reloadFileRules(bucket)
         }
     }
 
@@ -71,6 +73,17 @@ extension Server {
             admin.logRulesInForce(from: path)
         } catch {
             log.error("the rules in force stay, since the new ones do not load")
+            for line in "\(error)".split(separator: "\n") { log.error("\(line)") }
+        }
+    }
+
+    private func reloadFileRules(_ bucket: BucketName?) {
+        guard let path = files.path(.fileRules(bucket)) else { return }
+        do {
+            fileService.rules.set(try FileRulesStore.load(path), of: bucket)
+            log.notice("rules for files read again", metadata: ["file": "\(path)"])
+        } catch {
+            log.error("the rules for files in force stay, since the new ones do not load")
             for line in "\(error)".split(separator: "\n") { log.error("\(line)") }
         }
     }

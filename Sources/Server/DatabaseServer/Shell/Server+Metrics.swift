@@ -6,7 +6,7 @@ extension Server {
     func metrics(_ databases: [DatabaseSummary]) -> HTTPResponse {
         var metrics = Metrics()
         let services: [any Service] = [
-            requests, data, sockets, durability, identity, figures, console, audit,
+            requests, data, sockets, durability, identity, figures, console, audit, fileService,
         ]
         for service in services { service.addMetrics(to: &metrics) }
         addEngine(to: &metrics, databases)

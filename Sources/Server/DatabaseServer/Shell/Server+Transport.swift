@@ -25,6 +25,8 @@ extension Server: TransportApplication {
 
     func aborted(_ exchange: HTTPExchange) { requests.abandon(exchange) }
 
+    func bodyByteLimit(_ head: RequestHead) -> Int? { requests.bodyByteLimit(of: head) }
+
     func client(_ head: RequestHead) -> String {
         ClientAddress.network(of: clientAddress(of: head))
     }

@@ -41,6 +41,8 @@ final class Server {
     private let credentials: CredentialService
     private let accounts: AccountStore
     private let auditStart: (folder: String?, number: Int)
+    private let fileStart: (disk: FileDisk, rules: FileRulesStore)
+    private(set) lazy var fileService = FileService(self, fileStart.disk, fileStart.rules)
     private(set) lazy var identity = IdentityService(self, accounts, credentials)
     let originGuard: OriginGuard
     var files: WatchedFiles
@@ -111,6 +113,7 @@ final class Server {
         accounts: AccountStore,
         auditFolder: String? = nil,
         auditNumber: Int = 0,
+        files: (disk: FileDisk, rules: FileRulesStore),
         log: Logger,
         lines: LogRing = LogRing(),
     ) {
@@ -125,10 +128,11 @@ final class Server {
         self.credentials = credentials
         self.accounts = accounts
         auditStart = (auditFolder, auditNumber)
+        fileStart = files
         self.log = log
         self.lines = lines
         originGuard = configuration.originGuard
-        files = WatchedFiles(configuration)
+        self.files = WatchedFiles(configuration)
         pushIDs = PushIDGenerator(seed: .random(in: 0...UInt64.max))
     }
 
@@ -139,6 +143,7 @@ final class Server {
         engine.recovered(now: Clock.now(), effects: &effects)
         perform(effects)
         identity.trustServiceAccounts()
+        fileService.begin()
         admin.logRulesInForce()
         let loop = EventLoop.shared
         loop.every(.seconds(1)) { [self] in tick() }

@@ -223,13 +223,15 @@ struct Workers: Sendable {
     let jobs = Worker(jobLimit: 10_000)
     /// Exports and pieces of backups: long, and only their own request waits.
     let archives = Worker(jobLimit: 64)
+    /// Bytes of files to and from the disk, in pieces; each upload and download stays with one of them.
+    let files = (0..<FileDisk.workerCount).map { _ in Worker(jobLimit: 10_000) }
 
     /// Those of each kind, with the name that metrics show.
     var byKind: [(kind: String, workers: [Worker])] {
         [
             ("credentials", [credentials]), ("passwords", [passwords]), ("values", [values]),
             ("reading", reading), ("compressing", [compressing]), ("jobs", [jobs]),
-            ("archives", [archives]),
+            ("archives", [archives]), ("files", files),
         ]
     }
 

@@ -1,0 +1,84 @@
+import BlobStore
+import JSONTree
+import Logging
+import Transport
+
+/// Removes what no file needs: blobs that nothing refers to, and uploads that are too old. At the start in the background and
+/// each hour, a slice a second.
+@LoopActor
+final class FileCollection {
+    private unowned let service: FileService
+    private var sweep: OrphanSweep?
+
+    /// Between two passes.
+    private static let pause = Duration.seconds(3600)
+    /// Between two slices of a pass.
+    private static let slicePause = Duration.seconds(1)
+
+    init(_ service: FileService) { self.service = service }
+
+    func begin() {
+        EventLoop.shared.every(Self.pause) { [self] in run() }
+        EventLoop.shared.after(Self.slicePause) { [self] in run() }
+    }
+
+    /// Begins a pass, unless one is under way.
+    private func run() {
+        removeOldUploads()
+        guard sweep == nil, service.disk.folder.hasBlobs else { return }
+        sweep = OrphanSweep(service.disk.pins)
+        goOn()
+    }
+
+    private func goOn() {
+        guard let sweep, !service.server.isStopping else { return self.sweep = nil }
+        let blobs = service.disk.folder.blobs.blobs
+        let isTaken = service.disk.worker.perform {
+            Result { () throws(BlobError) in try sweep.list(in: blobs) }
+        } then: { [self] outcome in
+            switch outcome {
+            case .success(let page): take(page)
+            case .failure(let error): fail(error)
+            }
+        }
+        if !isTaken { self.sweep = nil }
+    }
+
+    private func take(_ page: BlobPage) {
+        guard var sweep else { return }
+        let catalog = service.store.catalog
+        let claimed = sweep.claim(page, now: Clock.now()) { catalog.isReferred($0) }
+        self.sweep = sweep.isDone ? nil : sweep
+        remove(claimed)
+    }
+
+    /// Removes blobs, which cannot be pinned meanwhile, and goes on.
+    private func remove(_ claimed: [BlobHash]) {
+        let (blobs, pins) = (service.disk.folder.blobs.blobs, service.disk.pins)
+        let isTaken = service.disk.worker.perform {
+            OrphanSweep.remove(claimed, from: blobs, pins)
+        } then: { [self] removedCount, failure in
+            service.figures.collectedCount += removedCount
+            if let failure { return fail(failure) }
+            if self.sweep != nil {
+                EventLoop.shared.after(Self.slicePause) { [self] in goOn() }
+            }
+        }
+        if !isTaken { EventLoop.shared.after(Self.slicePause) { [self] in remove(claimed) } }
+    }
+
+    private func fail(_ error: BlobError) {
+        sweep = nil
+        service.log.error("files that are needed no more are not collected: \(error)")
+    }
+
+    private func removeOldUploads() {
+        for id in service.uploads.old(at: Clock.now()) {
+            service.uploads.remove(id)
+            let uploads = service.disk.folder.blobs.uploads
+            service.disk.worker.post(
+                .read { _ = Result { () throws(BlobError) in try uploads.remove(id) } }
+            )
+        }
+    }
+}

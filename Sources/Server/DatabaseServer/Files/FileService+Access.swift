@@ -1,0 +1,253 @@
+import Accounts
+import DatabaseCore
+import FileProtocol
+import FileRecords
+import FileRules
+import JSONTree
+import Logging
+import Tokens
+import Transport
+
+/// Who may ask for files.
+extension FileService {
+    /// Finds out who asks; answers who may not.
+    ///
+    /// Clients are decided on by rules. Libraries of servers are administrators, by the same credentials as elsewhere; in
+    /// development callers on this machine are, whatever they send, since these libraries send an emulator nothing.
+    func identify(_ ask: FileAsk, then: @escaping @LoopActor (FileCaller) -> Void) {
+        let exchange = ask.exchange
+        let isOpen =
+            ask.request.dialect != .client && server.requests.opensAdminRoutes(to: exchange.head)
+        if ask.request.dialect == .plain {
+            return identifyPlain(ask, isOpen: isOpen, then: then)
+        }
+        if isOpen || ResolvedRequest.of(exchange).consoleSession != nil { return then(.admin) }
+        guard let credential = Self.credential(exchange.head) else {
+            return ask.request.dialect == .client
+                ? then(.anonymous) : refuse(ask, .unauthenticated)
+        }
+        check(credential, ask) { [self] caller in
+            if ask.request.dialect == .client || caller.isAdmin { return then(caller) }
+            refuse(ask, FileFault(403, "Only administrators may use this address."))
+        }
+    }
+
+    /// What stands behind the first word of the `Authorization` header.
+    private static func credential(_ head: RequestHead) -> String? {
+        guard let value = head.header("authorization") else { return nil }
+        let words = value.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, ["bearer", "firebase"].contains(words[0].lowercased()) else {
+            return value
+        }
+        return String(words[1])
+    }
+
+    private func check(
+        _ credential: String,
+        _ ask: FileAsk,
+        then: @escaping @LoopActor (FileCaller) -> Void
+    ) {
+        server.identity.check(credential) { [self] outcome in
+            guard ask.exchange.isAnswerable else { return }
+            switch outcome {
+            case .admin: then(.admin)
+            case .user(let auth, _): then(FileCaller(auth))
+            case .refused(.invalid(let text)), .refused(.expired(let text)):
+                refuse(ask, FileFault(401, text))
+            }
+        }
+    }
+
+    /// A plain address is signed, or of an object that is public, or an administrator asks.
+    private func identifyPlain(
+        _ ask: FileAsk,
+        isOpen: Bool,
+        then: @escaping @LoopActor (FileCaller) -> Void
+    ) {
+        if SignedURL.isSigned(ask.head) {
+            return checkSignature(ask, isOpen: isOpen) {
+                ask.isSigned = true
+                then(.admin)
+            }
+        }
+        if case .media(let address, _, _) = ask.request.call {
+            guard isKnown(address.bucket) else {
+                return answer(ask.exchange, RequestService.unknownAddress)
+            }
+            if store.record(address)?.isPublic == true { return then(.admin) }
+        }
+        if isOpen { return then(.admin) }
+        guard let credential = Self.credential(ask.exchange.head) else {
+            return refuse(ask, FileFault(403, "Anonymous callers may not use this object."))
+        }
+        check(credential, ask) { [self] caller in
+            if caller.isAdmin { return then(caller) }
+            refuse(ask, FileFault(403, "Only administrators may use this object."))
+        }
+    }
+
+    /// Checks a signed address by the key of its service account, as that is now.
+    private func checkSignature(
+        _ ask: FileAsk,
+        isOpen: Bool,
+        then: @escaping @LoopActor () -> Void
+    ) {
+        let signed: SignedURL
+        do throws(FileFault) { signed = try SignedURL(ask.head) } catch {
+            return refuse(ask, error)
+        }
+        let account = server.identity.accountDirectory.serviceAccount(email: signed.account)
+        guard let account, !account.isDisabled else {
+            // An emulator knows no keys.
+            if isOpen, account == nil { return then() }
+            return refuse(
+                ask,
+                FileFault(
+                    403,
+                    "There is no service account '\(signed.account)' that may sign.",
+                    code: "AccessDenied"
+                )
+            )
+        }
+        let keys = account.keys.map { Array($0.publicPEM.utf8) }
+        let head = ask.head
+        let isTaken = workers.credentials.perform {
+            Result { () throws(FileFault) in
+                try signed.check(head, now: Clock.now(), digest: SHA256Digest.of) {
+                    message,
+                    signature in
+                    keys.contains { pem in
+                        PublicKey(pem: pem)?.verifies(signature, of: message) == true
+                    }
+                }
+            }
+        } then: { [self] outcome in
+            guard ask.exchange.isAnswerable else { return }
+            // It may have been disabled while the signature was checked.
+            let directory = server.identity.accountDirectory
+            let isStill = directory.serviceAccount(email: signed.account)?.isDisabled == false
+            switch outcome {
+            case .success where isStill: then()
+            case .success: refuse(ask, FileFault(403, "The service account is disabled."))
+            case .failure(let fault): refuse(ask, fault)
+            }
+        }
+        if !isTaken { refuse(ask, .busy(retryAfter: 1)) }
+    }
+
+    // MARK: - Rules
+
+    /// Asks the rules; administrators are let through.
+    ///
+    /// With `isEarly` only what no upload of this size and metadata can change is refused.
+    ///
+    /// - Throws: the refusal in the words of the protocol.
+    func authorize(
+        _ operation: FileOperation,
+        bucket: BucketName,
+        name: String,
+        _ caller: FileCaller,
+        old: FileRecord? = nil,
+        new: FileRecord? = nil,
+        isEarly: Bool = false
+    ) throws(FileFault) {
+        if caller.isAdmin { return }
+        let ruleset: FileRuleset
+        switch rules.rules(of: bucket) {
+        case .open: return
+        case .none: throw .noRules
+        case .loaded(let loaded): ruleset = loaded
+        }
+        let request = FileRulesRequest(
+            operation,
+            bucket: bucket.text,
+            name: name,
+            auth: caller.auth,
+            time: Clock.now(),
+            resource: old.map { FileResource($0) },
+            newResource: new.map { FileResource($0) }
+        )
+        let decision = ruleset.decide(request) { database, path in
+            self.read(database, path)
+        }
+        if decision.isAllowed { return }
+        if isEarly, Self.mayChange(decision, ruleset) { return }
+        figures.deniedCount += 1
+        switch operation {
+        case .get: throw .denied(.read)
+        case .list: throw .denied(.list)
+        case .create, .update, .delete: throw .denied(.write)
+        }
+    }
+
+    /// Whether a denial at the start of an upload may be none at its end: its rules look at what is not known yet, or at
+    /// what may be another then.
+    private static func mayChange(_ decision: FileDecision, _ ruleset: FileRuleset) -> Bool {
+        if !decision.lookups.isEmpty || decision.overBudget != nil { return true }
+        return decision.candidates.contains { candidate in
+            ruleset.expressions(of: candidate.allow).contains { number in
+                let text = ruleset.expression(number).text
+                return unknownMembers.contains { text.contains($0) }
+            }
+        }
+    }
+
+    private static let unknownMembers = [
+        "md5Hash", "crc32c", "etag", "eneration", "timeCreated", "updated", "request.time",
+    ]
+
+    func authorize(
+        _ operation: FileOperation,
+        _ address: ObjectAddress,
+        _ caller: FileCaller,
+        old: FileRecord? = nil,
+        new: FileRecord? = nil,
+        isEarly: Bool = false
+    ) throws(FileFault) {
+        try authorize(
+            operation,
+            bucket: address.bucket,
+            name: address.name.text,
+            caller,
+            old: old,
+            new: new,
+            isEarly: isEarly
+        )
+    }
+
+    /// What rules read of a database: the standard one, or one that they name. Never a reserved one.
+    private func read(_ name: String?, _ path: Path) -> Node? {
+        guard let name else {
+            return engine.root(of: DatabaseID(configuration.selection.standard.text))
+                .descendant(at: path)
+        }
+        let known: DatabaseName
+        do throws(DatabaseNameError) { known = try DatabaseName(name) } catch { return nil }
+        let database = DatabaseID((configuration.selection.aliases[known] ?? known).text)
+        return engine.serves(database) ? engine.root(of: database).descendant(at: path) : nil
+    }
+}
+
+extension FileResource {
+    /// A record as rules see it.
+    init(_ record: FileRecord) {
+        self.init(
+            name: record.name.text,
+            bucket: record.bucket.text,
+            size: record.content.byteCount
+        )
+        contentType = record.contentType
+        contentEncoding = record.fields[.contentEncoding]
+        contentDisposition = record.fields[.contentDisposition]
+        contentLanguage = record.fields[.contentLanguage]
+        cacheControl = record.fields[.cacheControl]
+        md5Hash = record.content.md5Text
+        crc32c = record.content.crc32cText
+        etag = record.entityTag
+        generation = record.generation
+        metageneration = record.metageneration
+        timeCreated = record.created
+        updated = record.updated
+        for entry in record.fields.custom { metadata[entry.key] = entry.value }
+    }
+}

@@ -1,0 +1,120 @@
+import DatabaseCore
+import FileRecords
+import FileProtocol
+import JSONTree
+import Tokens
+
+extension DatabaseID {
+    /// Where the records of files are kept: no name that a client can say has a colon in it.
+    static let files = DatabaseID(":files")
+}
+
+/// Records in the tree of the reserved database:
+///
+///     buckets/B/SHA256(NAME)     a record (`FileRecord.json`)     dots of B are written as colons
+///     made/B                     when a bucket was made, milliseconds since 1970
+///     finals/UPLOAD              the generation that a resumable upload has made, until its own file says that it is over
+///
+/// A snapshot: looking something up costs O(log n) and copies nothing. What refers to a blob is counted from the records, so
+/// that a deletion writes nothing but its absence, and nothing can disagree.
+struct FileTree: Sendable {
+    let root: Node
+
+    // MARK: - Where things are
+
+    static func key(_ bucket: BucketName) -> Key {
+        // The characters of a bucket name are those of a key but for the dot.
+        Key(unchecked: bucket.text.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: ":") : $0 })
+    }
+
+    /// Where everything is.
+    static let roots = ["buckets", "made", "finals"].map { Path([key($0)]) }
+
+    static func path(_ address: ObjectAddress) -> Path {
+        Path([key("buckets"), key(address.bucket), key(address.name)])
+    }
+
+    static func path(madeBucket bucket: BucketName) -> Path {
+        Path([key("made"), key(bucket)])
+    }
+
+    /// `id` is 32 hexadecimal digits.
+    static func path(final id: String) -> Path {
+        Path([key("finals"), Key(unchecked: Array(id.utf8))])
+    }
+
+    private static func key(_ name: ObjectName) -> Key {
+        Key(unchecked: Array(Hexadecimal.encode(SHA256Digest.of(name.utf8)).utf8))
+    }
+
+    private static func key(_ word: String) -> Key { Key(unchecked: Array(word.utf8)) }
+
+    private static func bucket(_ key: Bytes) -> BucketName? {
+        let text = String(
+            decoding: Key(key).utf8.map { $0 == UInt8(ascii: ":") ? UInt8(ascii: ".") : $0 },
+            as: UTF8.self
+        )
+        do throws(NameFault) { return try BucketName(text) } catch { return nil }
+    }
+
+    // MARK: - Looking up
+
+    /// The record of an object; nil when there is none, or when it is damaged, which the start has said.
+    func record(_ address: ObjectAddress) -> FileRecord? {
+        Self.read(root.descendant(at: Self.path(address)))
+    }
+
+    private static func read(_ node: Node) -> FileRecord? {
+        guard let text = node.string else { return nil }
+        do throws(RecordDamage) { return try FileRecord(json: Array(text.utf8)) } catch {
+            return nil
+        }
+    }
+
+    /// When a bucket was made; nil for one that was not, though it may have objects.
+    func time(madeBucket bucket: BucketName) -> Timestamp? {
+        root.descendant(at: Self.path(madeBucket: bucket)).integer
+            .map { Timestamp(milliseconds: $0) }
+    }
+
+    /// Buckets that were made.
+    var madeBuckets: [BucketName] {
+        var found: [BucketName] = []
+        root.member("made").visitChildren { key, _ in
+            if let bucket = Self.bucket(key) { found.append(bucket) }
+            return true
+        }
+        return found
+    }
+
+    /// The generation that an upload has made; nil while it goes on, and after its own file says so.
+    func generation(final id: String) -> Int64? {
+        root.descendant(at: Self.path(final: id)).string.flatMap { Int64($0) }
+    }
+
+    /// Uploads that have made an object, and whose own files may not say so.
+    var finals: [String] {
+        var found: [String] = []
+        root.member("finals").visitChildren { key, _ in
+            found.append(Key(key).string)
+            return true
+        }
+        return found
+    }
+
+    /// Every record, and the path of each text that is none.
+    func visit(_ body: (FileRecord) -> Void, damaged: (Path) -> Void) {
+        root.member("buckets").visitChildren { bucket, records in
+            let bucket = Key(bucket)
+            records.visitChildren { name, node in
+                if let record = Self.read(node) {
+                    body(record)
+                } else {
+                    damaged(Path([Self.key("buckets"), bucket, Key(name)]))
+                }
+                return true
+            }
+            return true
+        }
+    }
+}
