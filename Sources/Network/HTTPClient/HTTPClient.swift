@@ -8,6 +8,11 @@ package final class HTTPClient {
     /// Receives a part of the body of an answer with status 200 to 299. An error that it throws ends the request.
     package typealias Receiver = (UnsafeRawBufferPointer) throws -> Void
 
+    /// Sees status and headers of a success before the first byte of its body. An error that it throws ends the request.
+    ///
+    /// Names of headers are in lower case. Not called where the body is empty.
+    package typealias HeadReceiver = (_ status: Int, _ headers: [String: String]) throws -> Void
+
     /// Names a request that was started.
     package struct RequestID: Hashable, Sendable {
         fileprivate let number: Int
@@ -46,12 +51,16 @@ package final class HTTPClient {
 
     /// Sends a request and waits for the end of its answer.
     ///
-    /// An answer with any status is a result; only the body of a success goes to `receive`.
+    /// An answer with any status is a result; only the body of a success goes to `receive`, behind its head to `accept`.
     ///
-    /// - Throws: `HTTPError`, or an error of `receive` or the body.
-    package func perform(_ request: HTTPRequest, receive: Receiver? = nil) throws -> HTTPResponse {
+    /// - Throws: `HTTPError`, or an error of `accept`, `receive` or the body.
+    package func perform(
+        _ request: HTTPRequest,
+        accept: HeadReceiver? = nil,
+        receive: Receiver? = nil,
+    ) throws -> HTTPResponse {
         precondition(transfers.isEmpty, "a request is performed while others are in flight")
-        try start(request, receive: receive)
+        try start(request, accept: accept, receive: receive)
         guard let ended = try next() else { preconditionFailure("a started request ends") }
         return try ended.result.get()
     }
@@ -62,9 +71,10 @@ package final class HTTPClient {
     @discardableResult
     package func start(
         _ request: HTTPRequest,
+        accept: HeadReceiver? = nil,
         receive: Receiver? = nil,
     ) throws(HTTPError) -> RequestID {
-        let transfer = try Transfer(request, options, receive: receive)
+        let transfer = try Transfer(request, options, accept: accept, receive: receive)
         let result = curl_multi_add_handle(multi, transfer.easy)
         guard result == CURLM_OK else {
             throw HTTPError(.unusable, url: request.url, detail: Self.words(result))

@@ -2,6 +2,8 @@
 package struct HTTPRequest {
     package enum Method: String, Sendable {
         case get = "GET"
+        /// The answer has no body.
+        case head = "HEAD"
         case put = "PUT"
         case post = "POST"
         case patch = "PATCH"
@@ -71,6 +73,9 @@ package struct HTTPOptions: Sendable {
 
     /// PEM file of the authorities that servers' certificates are checked against; nil: the system's.
     package var authorityFile: String?
+
+    /// Whether a GET or HEAD may follow a redirect. Headers of a request go along, so one that carries a secret must not.
+    package var followsRedirects = true
 
     /// Whether answers may come compressed.
     package var acceptsCompressed = false

@@ -8,6 +8,9 @@ final class Transfer {
     let request: HTTPRequest
     let easy: UnsafeMutableRawPointer
 
+    /// Sees the head of a success; nil when that is done.
+    private var accept: HTTPClient.HeadReceiver?
+
     /// Takes the body of a success, part by part.
     private let receive: HTTPClient.Receiver?
 
@@ -24,6 +27,7 @@ final class Transfer {
     init(
         _ request: HTTPRequest,
         _ options: HTTPOptions,
+        accept: HTTPClient.HeadReceiver? = nil,
         receive: HTTPClient.Receiver?,
     ) throws(HTTPError) {
         guard let easy = curl_easy_init() else {
@@ -31,6 +35,7 @@ final class Transfer {
         }
         self.request = request
         self.easy = easy
+        self.accept = accept
         self.receive = receive
         self.reason = .allocate(capacity: Int(CURL_ERROR_SIZE))
         reason.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -88,18 +93,23 @@ final class Transfer {
             hearth_curl_set_bytes(easy, CURLOPT_HEADERFUNCTION, headerArrived),
             options.authorityFile.map { setText(CURLOPT_CAINFO, $0) } ?? CURLE_OK,
             options.acceptsCompressed ? setText(CURLOPT_ACCEPT_ENCODING, "gzip") : CURLE_OK,
-            prepareBody(owner),
+            prepareBody(owner, options),
         ]
         return results.first { $0 != CURLE_OK } ?? CURLE_OK
     }
 
-    private func prepareBody(_ owner: UnsafeMutableRawPointer) -> CURLcode {
+    private func prepareBody(
+        _ owner: UnsafeMutableRawPointer,
+        _ options: HTTPOptions,
+    ) -> CURLcode {
         let byteCount: Int
         switch request.body {
         case .none:
             // A stream may follow a redirect; a write must never silently go to another server.
-            let follows = request.method == .get ? 1 : 0
+            let isRead = request.method == .get || request.method == .head
+            let follows = isRead && options.followsRedirects ? 1 : 0
             let results = [
+                setNumber(CURLOPT_NOBODY, request.method == .head ? 1 : 0),
                 setText(CURLOPT_CUSTOMREQUEST, request.method.rawValue),
                 setNumber(CURLOPT_FOLLOWLOCATION, follows),
                 setNumber(CURLOPT_MAXREDIRS, 5),
@@ -136,6 +146,10 @@ final class Transfer {
             return true
         }
         do {
+            if let accept {
+                self.accept = nil
+                try accept(status, headers)
+            }
             try receive(bytes)
             return true
         } catch {
