@@ -226,12 +226,27 @@ let network = folder(
         module("HTTPClient", ["CCurl"]),
         module("Transport", ["CTransport", "Files"]),
         module("Webhooks", ["JSONTree", "Files", "HTTPClient", "Tokens"]),
+        module(
+            "ObjectStorage",
+            [
+                "JSONTree", "Files", "FileRecords", "FileProtocol", "BlobStore", "Tokens",
+                "HTTPClient", "COpenSSL",
+            ]
+        ),
     ],
     tests: [
         tests(of: "Gzip"),
         tests(of: "HTTPClient", ["Transport"]),
         tests(of: "Transport", ["LoopSupport"]),
         tests(of: "Webhooks"),
+        tests(
+            of: "ObjectStorage",
+            [
+                "JSONTree", "FileProtocol", "WriteAheadLog", "BlobStore", "HTTPClient",
+                "Transport", "LoopSupport",
+            ],
+            exclude: ["Specs"]
+        ),
     ]
 )
 

@@ -70,19 +70,27 @@ package final class ScriptedServer: Sendable {
         }
         guard isOpen else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         port = Int(UInt16(bigEndian: address.sin_port))
-        // The thread must not keep the server alive, which ends it by closing the socket.
+        // The thread does not keep the server alive, whose end shuts the socket down. Only the thread closes it: else it
+        // might wait at the next socket of that number.
         let serve: @Sendable () -> Bool = { [weak self] in
             let connection = accept(listener, nil, nil)
-            guard connection >= 0, let self else { return false }
+            guard connection >= 0 else { return false }
+            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+            guard let self else {
+                close(connection)
+                return false
+            }
             self.serve(connection)
             return true
         }
-        Thread.detachNewThread { while serve() {} }
+        Thread.detachNewThread {
+            while serve() {}
+            close(listener)
+        }
     }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// What came so far.
@@ -130,6 +138,8 @@ package final class ScriptedServer: Sendable {
         var end: Int?
         while end == nil {
             guard more() else { return nil }
+            // TLS, which is not spoken here: the answer is the plain text that a web server gives.
+            if bytes[0] == 0x16 { return Request(method: "", target: "", headers: [:], body: []) }
             end = bytes.firstRange(of: separator)?.lowerBound
         }
         guard let end else { return nil }

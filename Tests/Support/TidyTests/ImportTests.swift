@@ -6,6 +6,7 @@ private let systemModules: [String: Set<String>] = [
     "WriteAheadLog": ["Glibc", "Synchronization"],
     "BlobStore": ["Glibc", "Synchronization"],
     "Transport": ["Glibc", "Synchronization"],
+    "ObjectStorage": ["Glibc", "Synchronization"],
     "DatabaseServer": ["Glibc", "Synchronization", "Dispatch"],
     "DiskCache": ["Foundation"],
     "ClientTransport": ["Glibc", "Dispatch", "Foundation", "Security"],

@@ -1,0 +1,51 @@
+"""What the stand-in for S3 servers checks, and what it does not: the tests of Swift that use it show no more."""
+
+import urllib.error
+import urllib.request
+
+import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from botocore.exceptions import ClientError
+
+from s3_server import BUCKET, REGION, S3Server
+
+
+@pytest.fixture(scope="module")
+def server():
+    running = S3Server()
+    yield running
+    running.stop()
+
+
+def put(server, body, signed_body=None):
+    """Puts a body whose signature is of another one, if that is given."""
+    request = AWSRequest("PUT", f"{server.url}/{BUCKET}/signed", data=body if signed_body is None else signed_body)
+    S3SigV4Auth(Credentials(server.access_key, server.secret), "s3", REGION).add_auth(request)
+    sent = urllib.request.Request(request.url, data=body, headers=dict(request.headers), method="PUT")
+    with urllib.request.urlopen(sent) as answer:
+        return answer.status
+
+
+def test_it_takes_requests_that_are_signed(server):
+    server.s3().put_object(Bucket=BUCKET, Key="a", Body=b"hello")
+    assert server.s3().get_object(Bucket=BUCKET, Key="a")["Body"].read() == b"hello"
+    assert put(server, b"hello") == 200
+
+
+@pytest.mark.parametrize("key, secret, code", [(None, "wrong", "SignatureDoesNotMatch"), ("AKIANOBODY", "x", "InvalidAccessKeyId")])
+def test_it_refuses_other_signatures_and_keys(server, key, secret, code):
+    with pytest.raises(ClientError) as error:
+        server.s3(key, secret).put_object(Bucket=BUCKET, Key="b", Body=b"hello")
+    assert error.value.response["Error"]["Code"] == code
+
+
+def test_it_refuses_requests_without_a_signature(server):
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(f"{server.url}/{BUCKET}/a")
+    assert error.value.code == 403
+
+
+def test_it_does_not_check_that_a_body_has_the_signed_hash(server):
+    assert put(server, b"other bytes", signed_body=b"hello") == 200
