@@ -106,6 +106,19 @@ struct ObjectStoreTests {
         #expect(refusal.code == code)
     }
 
+    @Test("takes a refusal that comes before the bytes were sent")
+    func refusedEarly() throws {
+        var answer = ScriptedServer.Answer.error(403, "AccessDenied")
+        answer.isEarly = true
+        let scripted = try ScriptedStore([answer])
+        let vast = ObjectSource(byteCount: 60 << 20) { _, buffer in buffer.count }
+        let error = scripted.error {
+            try $0.put(vast, at: key(), digest: ObjectStore.Call.emptyPayload)
+        }
+        #expect(error?.description.contains("403 AccessDenied") == true)
+        #expect(scripted.server.requests.count == 1)
+    }
+
     @Test("tries again when the store has waited in vain for its bytes")
     func requestTimeout() throws {
         let scripted = try ScriptedStore([.error(400, "RequestTimeout"), .init(200)])

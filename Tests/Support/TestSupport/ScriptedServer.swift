@@ -19,6 +19,8 @@ package final class ScriptedServer: Sendable {
     /// What is sent, byte for byte, before the connection ends; nothing at all is a cut.
     package struct Answer: Sendable {
         let bytes: [UInt8]
+        /// Whether it is sent before the body of the request has come, which is then not kept.
+        package var isEarly = false
 
         /// No answer.
         package static let cut = Answer(bytes: [])
@@ -101,7 +103,8 @@ package final class ScriptedServer: Sendable {
 
     private func serve(_ connection: Int32) {
         defer { close(connection) }
-        guard let request = Self.request(from: connection) else { return }
+        let isEarly = state.withLock { $0.answers.first?.isEarly ?? false }
+        guard let request = Self.request(from: connection, withBody: !isEarly) else { return }
         let answer = state.withLock { state in
             state.requests.append(request)
             return state.answers.isEmpty ? Answer.cut : state.answers.removeFirst()
@@ -125,7 +128,7 @@ package final class ScriptedServer: Sendable {
         while recv(connection, &rest, rest.count, 0) > 0 {}
     }
 
-    private static func request(from connection: Int32) -> Request? {
+    private static func request(from connection: Int32, withBody: Bool) -> Request? {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         func more() -> Bool {
@@ -153,7 +156,7 @@ package final class ScriptedServer: Sendable {
                 parts.dropFirst().first
                 .map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
         }
-        let length = headers["content-length"].flatMap { Int($0) } ?? 0
+        let length = withBody ? headers["content-length"].flatMap { Int($0) } ?? 0 : 0
         while bytes.count < end + 4 + length {
             guard more() else { return nil }
         }
@@ -161,7 +164,7 @@ package final class ScriptedServer: Sendable {
             method: String(words[0]),
             target: String(words[1]),
             headers: headers,
-            body: Array(bytes[(end + 4)...])
+            body: withBody ? Array(bytes[(end + 4)...]) : []
         )
     }
 }
