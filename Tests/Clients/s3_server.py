@@ -5,7 +5,8 @@ As a program it prints one line of JSON and runs until its input ends:
     .venv/bin/python Tests/Clients/s3_server.py
     {"url": "http://127.0.0.1:40123", "bucket": "files", "region": "us-east-1", "accessKey": "...", "secret": "..."}
 
-moto stands in for real servers. It does not check that a body has the hash that was signed, nor dates, nor regions.
+moto stands in for real stores. It does not check that a body has the hash that was signed, nor dates, nor regions;
+`s3_store.py` starts a store that does.
 """
 
 import json

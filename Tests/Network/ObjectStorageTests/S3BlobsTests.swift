@@ -8,20 +8,22 @@ import WriteAheadLog
 
 @testable import ObjectStorage
 
-@Suite("blobs in a bucket", .enabled(if: MotoServer.isInstalled))
+@Suite("blobs in a bucket", .enabled(if: TestStore.areInstalled))
 struct S3BlobsTests {
     /// Drafts in a folder, and blobs below a prefix of their own.
     private struct Fixture {
+        let server: TestStore
         let folder: TemporaryFolder
         let files: BlobFolder
         let blobs: S3Blobs
         let prefix = "\(UUID().uuidString)/"
 
-        init() throws {
+        init(_ server: TestStore) throws {
+            self.server = server
             folder = try TemporaryFolder()
             files = BlobFolder(FileLogStorage(path: folder.path))
             try files.prepare()
-            blobs = try S3Blobs(try MotoServer.configuration(), prefix: prefix)
+            blobs = try S3Blobs(try server.configuration(), prefix: prefix)
         }
 
         func draft(_ bytes: [UInt8]) throws -> (draft: BlobDraft, hash: BlobHash) {
@@ -32,7 +34,7 @@ struct S3BlobsTests {
 
         /// Stores an object that is no blob, or a damaged one.
         func putObject(_ name: String, _ bytes: [UInt8]) throws {
-            try MotoServer.store().put(.bytes(bytes), at: key(prefix + name))
+            try server.store().put(.bytes(bytes), at: key(prefix + name))
         }
     }
 
@@ -43,9 +45,9 @@ struct S3BlobsTests {
         return nil
     }
 
-    @Test("are taken once, and instead of damaged ones")
-    func adopt() throws {
-        let fixture = try Fixture()
+    @Test("are taken once, and instead of damaged ones", arguments: TestStore.allCases)
+    func adopt(server: TestStore) throws {
+        let fixture = try Fixture(server)
         let (draft, hash) = try fixture.draft(Array("hello".utf8))
         #expect(try fixture.blobs.adopt(draft) == .new)
         #expect(try fixture.blobs.adopt(draft) == .present)
@@ -61,9 +63,9 @@ struct S3BlobsTests {
         try fixture.blobs.check()
     }
 
-    @Test("are read in any order, and ahead in theirs")
-    func reading() throws {
-        let fixture = try Fixture()
+    @Test("are read in any order, and ahead in theirs", arguments: TestStore.allCases)
+    func reading(server: TestStore) throws {
+        let fixture = try Fixture(server)
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
         let (draft, hash) = try fixture.draft(bytes)
         #expect(try fixture.blobs.adopt(draft) == .new)
@@ -83,9 +85,9 @@ struct S3BlobsTests {
         #expect(found == bytes)
     }
 
-    @Test("that are open stay, others go")
-    func remove() throws {
-        let fixture = try Fixture()
+    @Test("that are open stay, others go", arguments: TestStore.allCases)
+    func remove(server: TestStore) throws {
+        let fixture = try Fixture(server)
         let (draft, hash) = try fixture.draft([1, 2, 3])
         #expect(try fixture.blobs.adopt(draft) == .new)
         let reader = try fixture.blobs.open(hash)
@@ -105,21 +107,21 @@ struct S3BlobsTests {
         #expect(try fixture.blobs.list(after: nil, limit: 10).entries.isEmpty)
     }
 
-    @Test("that go while they are open are missing")
-    func gone() throws {
-        let fixture = try Fixture()
+    @Test("that go while they are open are missing", arguments: TestStore.allCases)
+    func gone(server: TestStore) throws {
+        let fixture = try Fixture(server)
         let (draft, hash) = try fixture.draft([1, 2, 3])
         #expect(try fixture.blobs.adopt(draft) == .new)
         let reader = try fixture.blobs.open(hash)
         let name = "\(fixture.prefix)\(hash.hex.prefix(2))/\(hash.hex.dropFirst(2))"
-        try MotoServer.store().delete(key(name))
+        try server.store().delete(key(name))
         let missing = BlobError.missing(path: fixture.blobs.path(of: hash))
         #expect(Self.error { _ = try reader.read(at: 0, count: 1) } == missing)
     }
 
-    @Test("are listed by hash, without what else is there")
-    func list() throws {
-        let fixture = try Fixture()
+    @Test("are listed by hash, without what else is there", arguments: TestStore.allCases)
+    func list(server: TestStore) throws {
+        let fixture = try Fixture(server)
         var hashes: [BlobHash] = []
         for number in 0..<12 {
             let (draft, hash) = try fixture.draft([UInt8(number)])
@@ -144,9 +146,9 @@ struct S3BlobsTests {
         #expect(pageCount == 3)
     }
 
-    @Test("are used from many threads")
-    func threads() throws {
-        let fixture = try Fixture()
+    @Test("are used from many threads", arguments: TestStore.allCases)
+    func threads(server: TestStore) throws {
+        let fixture = try Fixture(server)
         let drafts = try (0..<16).map { try fixture.draft([UInt8($0), 1, 2, 3]) }
         let blobs = fixture.blobs
         let failures = Failures()
@@ -164,16 +166,16 @@ struct S3BlobsTests {
         #expect(try blobs.list(after: nil, limit: 100).entries.count == 16)
     }
 
-    @Test("say what is wrong with the store")
-    func wrong() throws {
-        let blobs = try S3Blobs(try MotoServer.configuration(secret: "wrong"))
+    @Test("say what is wrong with the store", arguments: TestStore.allCases)
+    func wrong(server: TestStore) throws {
+        let blobs = try S3Blobs(try server.configuration(secret: "wrong"))
         let error = Self.error { try blobs.check() }
         #expect(error?.description.contains("check the secret access key") == true)
     }
 
     @Test("need a prefix that is a folder", arguments: ["blobs", "/blobs/", "a/../", "./"])
     func prefixes(prefix: String) throws {
-        let configuration = try MotoServer.configuration()
+        let configuration = try TestStore.moto.configuration()
         #expect(throws: ObjectStoreSettingError.prefix(prefix)) {
             try S3Blobs(configuration, prefix: prefix)
         }

@@ -3,24 +3,24 @@ import Testing
 
 @testable import ObjectStorage
 
-/// moto is a stand-in for real servers. It checks signatures by botocore's code; `test_s3_server.py` shows what it does not
-/// check.
-@Suite("a server that checks signatures", .enabled(if: MotoServer.isInstalled))
-struct MotoTests {
-    @Test("is found to be right")
-    func check() throws {
-        try MotoServer.store().check()
+/// OpenStack Swift is a real store. moto is a stand-in; `test_s3_server.py` shows what each of them checks.
+@Suite("a server that checks signatures", .enabled(if: TestStore.areInstalled))
+struct StoreServerTests {
+    @Test("is found to be right", arguments: TestStore.allCases)
+    func check(server: TestStore) throws {
+        try server.store().check()
     }
 
     @Test(
         "keeps objects of any name",
-        arguments: [
+        arguments: TestStore.allCases,
+        [
             "plain", "a b+c&d=e%41~*'()!@:,;$?#[]\\|\"<>^`{}", "ü/日本/😀/e\u{301}", "%2F/%/+",
             String(repeating: "n", count: 200), "-._~", "a=b&c", "..a/b..",
         ]
     )
-    func names(name: String) throws {
-        let store = try MotoServer.store()
+    func names(server: TestStore, name: String) throws {
+        let store = try server.store()
         let name = "names/\(name)"
         let content = Array("content of \(name)".utf8)
         try store.put(.bytes(content), at: key(name))
@@ -36,9 +36,9 @@ struct MotoTests {
         #expect(error?.isMissing == true)
     }
 
-    @Test("keeps objects of no bytes, and replaces them")
-    func replaced() throws {
-        let store = try MotoServer.store()
+    @Test("keeps objects of no bytes, and replaces them", arguments: TestStore.allCases)
+    func replaced(server: TestStore) throws {
+        let store = try server.store()
         try store.put(.bytes([]), at: key("replaced"))
         #expect(try bytes(of: store, "replaced").isEmpty)
         try store.put(.bytes([1, 2]), at: key("replaced"))
@@ -50,9 +50,9 @@ struct MotoTests {
         #expect(error?.description.contains("416") == true)
     }
 
-    @Test("takes objects in parts")
-    func parts() throws {
-        var configuration = try MotoServer.configuration()
+    @Test("takes objects in parts", arguments: TestStore.allCases)
+    func parts(server: TestStore) throws {
+        var configuration = try server.configuration()
         configuration.partByteCount = 5 << 20
         let store = try ObjectStore(configuration)
         let byteCount: Int64 = 11 << 20
@@ -80,9 +80,9 @@ struct MotoTests {
         #expect(try bytes(of: store, "parts/whole", Int64(edge)..<Int64(edge + 2)) == [79, 80])
     }
 
-    @Test("lists page by page in the order of bytes")
-    func list() throws {
-        let store = try MotoServer.store()
+    @Test("lists page by page in the order of bytes", arguments: TestStore.allCases)
+    func list(server: TestStore) throws {
+        let store = try server.store()
         let names = (0..<25).map { "list/\($0 % 2 == 0 ? "Z" : "a")/\($0) + &" }
         for name in names { try store.put(.bytes([1]), at: key(name)) }
         try store.put(.bytes([1]), at: key("listed"))
@@ -99,20 +99,20 @@ struct MotoTests {
         #expect(try store.list(prefix: "none/") == ObjectPage(objects: [], isLast: true))
     }
 
-    @Test("is addressed by host too")
-    func virtualHost() throws {
-        let configuration = try MotoServer.configuration(style: .virtualHost, host: "localhost")
+    @Test("is addressed by host too", arguments: TestStore.allCases)
+    func virtualHost(server: TestStore) throws {
+        let configuration = try server.configuration(style: .virtualHost, host: "localhost")
         let store = try ObjectStore(configuration)
         try store.put(.bytes([7]), at: key("by/host"))
-        #expect(try bytes(of: MotoServer.store(), "by/host") == [7])
+        #expect(try bytes(of: server.store(), "by/host") == [7])
     }
 
-    @Test("says what is wrong with settings")
-    func settings() throws {
+    @Test("says what is wrong with settings", arguments: TestStore.allCases)
+    func settings(server: TestStore) throws {
         for (configuration, part) in [
-            (try MotoServer.configuration(secret: "wrong"), "check the secret access key"),
-            (try MotoServer.configuration(accessKey: "AKIANONE"), "knows this access key"),
-            (try MotoServer.configuration(bucket: "none"), "make the bucket"),
+            (try server.configuration(secret: "wrong"), "check the secret access key"),
+            (try server.configuration(accessKey: "AKIANONE"), "access key"),
+            (try server.configuration(bucket: "none"), "make the bucket"),
         ] {
             let store = try ObjectStore(configuration)
             let error = #expect(throws: ObjectStoreError.self) { try store.check() }

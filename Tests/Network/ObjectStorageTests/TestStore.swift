@@ -4,8 +4,13 @@ import TestSupport
 
 @testable import ObjectStorage
 
-/// The server of `Tests/Clients/s3_server.py`, one for all tests of the process: it checks signatures and ends with it.
-final class MotoServer: Sendable {
+/// A server that other people wrote, one for all tests of the process; it ends with the process.
+enum TestStore: String, CaseIterable, Sendable {
+    /// moto, which keeps all in memory and checks signatures by botocore's code.
+    case moto = "s3_server.py"
+    /// OpenStack Swift, a real store, which checks signatures, hashes of bodies and dates by its own code.
+    case swift = "s3_store.py"
+
     struct Facts: Decodable, Sendable {
         let url: String
         let bucket: String
@@ -16,13 +21,26 @@ final class MotoServer: Sendable {
 
     private static let python = "\(Checkout.path)/.venv/bin/python"
 
-    /// Whether the environment of the client tests is there, with the server: `make setup-test` makes it.
-    static let isInstalled = access("\(Checkout.path)/.venv/bin/moto_server", X_OK) == 0
+    /// Whether the environment of the client tests is there, with the servers: `make setup-test` makes it.
+    static let areInstalled = ["moto_server", "swift-proxy-server"].allSatisfy { name in
+        access("\(Checkout.path)/.venv/bin/\(name)", X_OK) == 0
+    }
 
-    static let facts: Result<Facts, any Error> = Result {
+    private static let motoFacts = Result { try TestStore.moto.started() }
+    private static let swiftFacts = Result { try TestStore.swift.started() }
+
+    func facts() throws -> Facts {
+        switch self {
+        case .moto: try Self.motoFacts.get()
+        case .swift: try Self.swiftFacts.get()
+        }
+    }
+
+    /// Starts the server, and waits until it is ready.
+    private func started() throws -> Facts {
         let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["\(Checkout.path)/Tests/Clients/s3_server.py"]
+        process.executableURL = URL(filePath: Self.python)
+        process.arguments = ["\(Checkout.path)/Tests/Clients/\(rawValue)"]
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
@@ -38,14 +56,14 @@ final class MotoServer: Sendable {
         return try JSONDecoder().decode(Facts.self, from: Data(line))
     }
 
-    static func configuration(
+    func configuration(
         bucket: String? = nil,
         style: BucketAddress.Style = .path,
         host: String? = nil,
         accessKey: String? = nil,
         secret: String? = nil
     ) throws -> ObjectStoreConfiguration {
-        let facts = try facts.get()
+        let facts = try facts()
         let url = host.map { facts.url.replacingOccurrences(of: "127.0.0.1", with: $0) }
         return try ObjectStoreConfiguration(
             BucketAddress(endpoint: url ?? facts.url, bucket: bucket ?? facts.bucket, style: style),
@@ -57,5 +75,5 @@ final class MotoServer: Sendable {
         )
     }
 
-    static func store() throws -> ObjectStore { try ObjectStore(try configuration()) }
+    func store() throws -> ObjectStore { try ObjectStore(try configuration()) }
 }
