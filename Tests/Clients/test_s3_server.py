@@ -1,5 +1,6 @@
 """What the servers check that the tests of Swift use as stores: moto, a stand-in, and OpenStack Swift, a real one."""
 
+import datetime
 import urllib.error
 import urllib.request
 
@@ -56,3 +57,15 @@ def test_only_the_real_store_checks_that_a_body_has_the_signed_hash(server):
             put(server, b"other bytes", signed_body=b"hello")
         assert error.value.code == 400
         assert b"XAmzContentSHA256Mismatch" in error.value.read()
+
+
+def test_only_the_real_store_checks_when_a_request_was_signed(server, monkeypatch):
+    yesterday = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)
+    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda *_, **__: yesterday)
+    if isinstance(server, S3Server):
+        assert put(server, b"hello") == 200
+    else:
+        with pytest.raises(urllib.error.HTTPError) as error:
+            put(server, b"hello")
+        assert error.value.code == 403
+        assert b"RequestTimeTooSkewed" in error.value.read()
