@@ -56,11 +56,11 @@ package final class HTTPClient {
     /// - Throws: `HTTPError`, or an error of `accept`, `receive` or the body.
     package func perform(
         _ request: HTTPRequest,
-        accept: HeadReceiver? = nil,
         receive: Receiver? = nil,
+        accept: HeadReceiver? = nil,
     ) throws -> HTTPResponse {
         precondition(transfers.isEmpty, "a request is performed while others are in flight")
-        try start(request, accept: accept, receive: receive)
+        try start(request, receive: receive, accept: accept)
         guard let ended = try next() else { preconditionFailure("a started request ends") }
         return try ended.result.get()
     }
@@ -71,8 +71,8 @@ package final class HTTPClient {
     @discardableResult
     package func start(
         _ request: HTTPRequest,
-        accept: HeadReceiver? = nil,
         receive: Receiver? = nil,
+        accept: HeadReceiver? = nil,
     ) throws(HTTPError) -> RequestID {
         let transfer = try Transfer(request, options, accept: accept, receive: receive)
         let result = curl_multi_add_handle(multi, transfer.easy)

@@ -93,7 +93,7 @@ package final class ObjectStore {
         request.keptByteLimit = call.answerByteLimit
         let response: HTTPResponse
         do {
-            response = try client.perform(request, accept: accept, receive: receive)
+            response = try client.perform(request, receive: receive, accept: accept)
         } catch let fault as StoreFault {
             throw fault
         } catch let error as HTTPError {

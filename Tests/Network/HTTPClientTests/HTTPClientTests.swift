@@ -45,13 +45,13 @@ struct HTTPClientTests {
         var taken: [UInt8] = []
         let response = try client.perform(
             HTTPRequest(.get, "\(server.url)/a"),
-            accept: { status, headers in
-                events.append("\(status) \(headers["content-range"] ?? "")")
-            },
             receive: { bytes in
                 if taken.isEmpty { events.append("body") }
                 #expect(bytes.count <= 128 * 1024)
                 taken += bytes
+            },
+            accept: { status, headers in
+                events.append("\(status) \(headers["content-range"] ?? "")")
             }
         )
         #expect(events == ["206 bytes 0-399999/400000", "body"])
@@ -66,15 +66,15 @@ struct HTTPClientTests {
         #expect(throws: Stop.self) {
             try client.perform(
                 HTTPRequest(.get, "\(server.url)/a"),
-                accept: { _, _ in throw Stop() },
-                receive: { _ in Issue.record("a body is given") }
+                receive: { _ in Issue.record("a body is given") },
+                accept: { _, _ in throw Stop() }
             )
         }
         // The body of an error is kept, and its head not asked about.
         let response = try client.perform(
             HTTPRequest(.get, "\(server.url)/a"),
-            accept: { _, _ in throw Stop() },
-            receive: { _ in Issue.record("a body is given") }
+            receive: { _ in Issue.record("a body is given") },
+            accept: { _, _ in throw Stop() }
         )
         #expect(response.text == "no")
     }
