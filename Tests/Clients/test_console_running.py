@@ -13,7 +13,7 @@ from signing import unsigned
 from wire_client import Wire
 
 PAGES = {
-    "overview": "o", "connections": "c", "databases": "t", "backups": "b", "keys": "k", "settings": "s", "log": "l",
+    "files": "f", "overview": "o", "connections": "c", "databases": "t", "backups": "b", "keys": "k", "settings": "s", "log": "l",
     "metrics": "m",
 }
 UNNAMED = (
@@ -69,11 +69,11 @@ def test_keys_lead_to_each_page_and_stand_in_the_help(console):
     page.wait_text("#dialog", "Connections")
 
 
-def test_a_narrow_screen_has_five_entries_and_the_rest_behind_more(console):
+def test_a_narrow_screen_has_six_entries_and_the_rest_behind_more(console):
     page = console("data?ns=default", width=390, height=700)
     page.wait("document.querySelector('#rail a')")
     visible = "[...document.querySelectorAll('#rail > *')].filter((e) => e.checkVisibility()).map((e) => e.dataset.page ?? 'more')"
-    assert page.value(visible) == ["data", "rules", "requests", "users", "overview", "more"]
+    assert page.value(visible) == ["data", "rules", "requests", "users", "files", "overview", "more"]
     page.press("#rail .more")
     assert page.texts("#dialog .more-pages button") == ["Connections", "Databases", "Backups", "Keys", "Settings", "Log", "Metrics", "Audit"]
     page.press("#dialog .more-pages button", "Log")

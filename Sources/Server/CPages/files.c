@@ -181,6 +181,10 @@ static const unsigned char console_figures_js[] = {
 #embed "Pages/console/figures.js"
 };
 
+static const unsigned char console_files_js[] = {
+#embed "Pages/console/files.js"
+};
+
 static const unsigned char console_filter_js[] = {
 #embed "Pages/console/filter.js"
 };
@@ -378,6 +382,7 @@ static const struct page_file console[] = {
     SCRIPT("dom.js", dom_js),
     SCRIPT("editor.js", console_editor_js),
     SCRIPT("figures.js", console_figures_js),
+    SCRIPT("files.js", console_files_js),
     SCRIPT("filter.js", console_filter_js),
     SCRIPT("hearth.js", hearth_js),
     SCRIPT("history.js", console_history_js),

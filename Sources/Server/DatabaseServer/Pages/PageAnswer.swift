@@ -1,10 +1,12 @@
 import Transport
 
 extension HTTPResponse {
-    /// What a page may do: run the scripts that came with it, talk to this server, show pictures.
+    /// What a page may do: run the scripts that came with it, talk to this server, show pictures, and play
+    /// this server's sound and video.
     private static let pagePolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
-        "img-src 'self' data: https: http:", "base-uri 'none'", "form-action 'none'",
+        "img-src 'self' data: https: http:", "media-src 'self'", "base-uri 'none'",
+        "form-action 'none'",
         "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
     ].joined(separator: "; ")
 
