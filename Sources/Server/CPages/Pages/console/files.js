@@ -273,7 +273,7 @@ export class FilesPage {
       el("h3", {}, "Own metadata"),
       own.length ? el("dl", { class: "facts" }, own.map(([key, text]) => [el("dt", {}, shown(key)), el("dd", { class: "mono" }, shown(text))]).flat()) : el("p", { class: "quiet" }, "None."),
       el("h3", {}, "Download links"),
-      el("p", { class: "hint" }, "Whoever has a link gets the file, whatever the rules say, until its token is taken away."),
+      el("p", { class: "hint" }, "Who has a link gets the file, whatever the rules say, until its token is taken away."),
       el("ul", {}, tokens.map((token) => el("li", { class: "bar" }, el("span", { class: "mono grow" }, `${token.slice(0, 8)}…`),
         el("button", { type: "button", class: "small", onclick: () => copy(this.#link(name, token)) }, "Copy link"),
         el("button", { type: "button", class: "small", "data-changes": true, "aria-label": `Take away the token ${token.slice(0, 8)}`, onclick: () => this.#token(name, { delete_token: token }) }, "Take away")))),
