@@ -16,7 +16,7 @@ package struct BlobHash: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Reads 64 lower-case hexadecimal digits; nil for another text.
-    package init?(hex: some StringProtocol) {
+    package init?(hex: String) {
         guard hex.utf8.count == 64 else { return nil }
         var words = SIMD4<UInt64>()
         for (index, digit) in hex.utf8.enumerated() {

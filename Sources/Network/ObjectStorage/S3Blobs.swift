@@ -151,7 +151,7 @@ package final class S3Blobs: Blobs {
     private func entry(_ object: ListedObject) -> BlobPage.Entry? {
         let name = object.key.dropFirst(prefix.count)
         guard name.utf8.count == 65, name.dropFirst(2).first == "/",
-            let hash = BlobHash(hex: name.prefix(2) + name.dropFirst(3))
+            let hash = BlobHash(hex: String(name.prefix(2) + name.dropFirst(3)))
         else { return nil }
         return BlobPage.Entry(hash: hash, byteCount: object.byteCount, modified: object.modified)
     }
