@@ -121,9 +121,13 @@ def test_google_cloud_storage(client):
             bucket.delete_blob(name)
     assert [answer.status_code for answer in batch._responses] == [204, 204, 404]
     assert names(bucket.list_blobs(prefix="l/")) == ["l/b/2", "l/c", "l/d/"]
+    public = f"{client._connection.API_BASE_URL}/{BUCKET}/moved"
+    moved.make_public()
+    assert requests.get(public).content == b"hello"
+    moved.make_private()
     # As the Node library opens an object to everyone.
     client._connection.api_request("POST", f"/b/{BUCKET}/o/moved/acl", data={"entity": "allUsers", "role": "READER"})
-    assert requests.get(f"{client._connection.API_BASE_URL}/{BUCKET}/moved").content == b"hello"
+    assert requests.get(public).content == b"hello"
     assert bucket.exists()
 
 

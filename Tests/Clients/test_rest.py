@@ -262,7 +262,7 @@ def test_requests_are_counted_by_the_address_of_the_table(dev):
     for _ in range(3):
         dev.get("/a/b.json")
     dev.get("/.settings/rules.json")
-    dev.get("/nowhere/at/all")
+    dev.get("/no/where/at/all")
     after = counts()
     for route, more in [
         ("/{path}.json", 3),

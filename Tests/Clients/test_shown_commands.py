@@ -246,6 +246,8 @@ class Place:
             self.write(name, '{"rules":{"scores":{".indexOn":"points"}}}')
         self.write("data.json", '{"rooms":{"r1":{"title":"Tea"}}}')
         self.write("x.json", '{"rules":{".read":true}}')
+        for name in ("storage.rules", "photos.rules", "voice.rules"):
+            self.write(name, "service firebase.storage { match /b/{b}/o { match /{f=**} { allow read; } } }")
         self.write("x.cases.json", '[{"name":"all","op":"read","path":"/","expect":"allow"}]')
         self.write("export.json", '{"users":{"ann":{"name":"Ann"}}}')
         self.write("backup.json", '{"users":{"ann":{"name":"Ann"}},"room":1}')

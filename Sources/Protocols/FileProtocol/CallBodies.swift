@@ -69,6 +69,23 @@ package struct ComposeBody: Sendable {
 
 /// The body of a call that opens an object: only reading by everyone is there.
 package enum AccessBody {
+    /// What the member `acl` of a PATCH says of reading by everyone: `[{"entity":"allUsers","role":"READER"}]`; nil when it is not
+    /// there. Grants to others are passed over: they say who may what in a project, which a server does not know.
+    package static func isPublic(_ json: [UInt8]) throws(FileFault) -> Bool? {
+        do throws(JSONFieldsFault) {
+            guard !json.isEmpty else { return nil }
+            let fields = try JSONFields(json)
+            guard fields.given("acl") != nil else { return nil }
+            for element in try fields.list("acl") {
+                guard case .nested(let text) = element else { continue }
+                if try JSONFields(text).text("entity") == "allUsers" { return true }
+            }
+            return false
+        } catch {
+            throw FileFault(400, "The body: \(error).")
+        }
+    }
+
     /// Checks `{"entity":"allUsers","role":"READER"}`.
     ///
     /// - Throws: `FileFault`: 501 for other grants.

@@ -36,6 +36,8 @@ package enum FileCall: Sendable {
     case copy(FileCopy)
     /// The body is a `ComposeBody`.
     case compose(ObjectAddress, Preconditions)
+    /// Who may read an object at its plain address.
+    case access(ObjectAddress)
     /// The body is an `AccessBody`.
     case makePublic(ObjectAddress)
     case makePrivate(ObjectAddress)

@@ -9,7 +9,7 @@ import FileRecords
 ///     POST               …/b/B/o/O/copyTo/b/B2/o/O2      and rewriteTo
 ///     POST               …/b/B/o/O/moveTo/o/O2
 ///     POST               …/b/B/o/O/compose
-///     POST, DELETE       …/b/B/o/O/acl, …/b/B/o/O/acl/allUsers
+///     GET POST DELETE    …/b/B/o/O/acl, …/b/B/o/O/acl/allUsers
 ///     GET                /download/storage/v1/b/B/o/O
 ///     POST PUT DELETE    /upload/storage/v1/b/B/o
 ///     POST               /batch/storage/v1
@@ -86,6 +86,7 @@ extension FileRequest {
             return try serverCopy(head, .move, address, ObjectAddress(address.bucket, name))
         case ("compose", "POST") where rest.count == 1:
             return .compose(address, try head.conditions())
+        case ("acl", "GET") where rest.count == 1: return .access(address)
         case ("acl", "POST") where rest.count == 1: return .makePublic(address)
         case ("acl", "DELETE") where rest == ["acl", "allUsers"]: return .makePrivate(address)
         default: throw .notImplemented

@@ -66,13 +66,25 @@ extension FileAnswer {
 
     /// The answer to the call that opens an object to everyone.
     package static func access(_ record: FileRecord, base: String) -> FileAnswer {
+        FileAnswer(json: grant(record, base))
+    }
+
+    /// Who may read an object at its plain address: everyone, or only administrators, who need no grant.
+    package static func accessList(_ record: FileRecord, base: String) -> FileAnswer {
+        FileAnswer(json: [
+            "kind": "storage#objectAccessControls",
+            "items": record.isPublic ? .list([grant(record, base)]) : nil,
+        ])
+    }
+
+    private static func grant(_ record: FileRecord, _ base: String) -> JSONValue {
         let id = "\(record.bucket.text)/\(record.name.text)/\(record.generation)/allUsers"
-        return FileAnswer(json: [
+        return [
             "kind": "storage#objectAccessControl", "object": .string(record.name.text),
             "id": .string(id), "selfLink": .string("\(record.link(base: base))/acl/allUsers"),
             "bucket": .string(record.bucket.text), "entity": "allUsers", "role": "READER",
             "etag": .string(record.entityTag), "generation": .string("\(record.generation)"),
-        ])
+        ]
     }
 
     /// A bucket.

@@ -25,6 +25,7 @@ extension FileRequest {
             case .copy(let copy):
                 "\(copy.form) \(copy.source.text)\(copy.sourceConditions.text) to \(copy.destination.text)\(copy.conditions.text)"
             case .compose(let object, let conditions): "compose \(object.text)\(conditions.text)"
+            case .access(let object): "access \(object.text)"
             case .makePublic(let object): "make public \(object.text)"
             case .makePrivate(let object): "make private \(object.text)"
             case .batch(let boundary): "batch \(String(decoding: boundary, as: UTF8.self))"

@@ -148,6 +148,7 @@ struct FileCatalogTests {
             ("v0/b/demo.appspot.com/o/a.json", "/v0/b/{bucket}/o/{object...}"),
             ("v0/b/demo/o", "/v0/b/{bucket}/o/{object...}"), ("v0/b/x.json", "data"),
             ("b/demo/o/a.json", "/b/{bucket}/o/{object...}"), ("b/x.json", "data"),
+            ("b/.upload", "/{path}/.upload"), ("b/c/o/.upload", "/{path}/.upload"),
             ("storage/v1/b/demo/o/x.json", "/storage/v1/b/{address...}"),
             ("storage/x.json", "data"), ("upload/x/y.json", "data"),
             ("upload/storage/v1/b/demo/o", "/upload/storage/v1/b/{bucket}/o"),

@@ -48,6 +48,11 @@ extension Configuration {
             let text = "names '\(name.text)' more than once"
             reader.fault(.filesBucket, text, "Name each bucket once.")
         }
+        if mode == .production, files.rulesFile != nil, files.buckets.isEmpty {
+            warnings.append(
+                "--files-rules has no effect: there is no bucket for files; add --files-bucket NAME"
+            )
+        }
         let range = 1024...(5 << 40)
         files.clientByteLimit =
             reader.byteCount(.filesClientLimit, in: range) ?? files.clientByteLimit

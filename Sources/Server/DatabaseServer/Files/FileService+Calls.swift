@@ -22,7 +22,7 @@ extension FileService {
                 try metadata(address, conditions, context, then)
             case .list(let bucket, let query): try list(bucket, query, context, then)
             case .patch(let address, let conditions):
-                try patch(address, conditions, context, try Self.metadataBody(body), then)
+                try patch(address, conditions, context, body, then)
             case .replace(let address, let conditions):
                 try replace(address, conditions, context, try Self.metadataBody(body), then)
             case .delete(let address, let conditions):
@@ -36,6 +36,9 @@ extension FileService {
                 try changeTokens(address, context, then) { record, now in
                     record.removeToken(token, fresh: Self.newToken(), now: now)
                 }
+            case .access(let address):
+                let record = try object(address, Preconditions(), context.dialect)
+                answerWhenDurable(.accessList(record, base: context.base), then)
             case .makePublic(let address):
                 try AccessBody.check(body)
                 try setPublic(true, address, context, then)
@@ -62,7 +65,7 @@ extension FileService {
         case .metadata(let address, _), .media(let address, _, _), .patch(let address, _),
             .replace(let address, _), .delete(let address, _), .createToken(let address),
             .deleteToken(let address, _), .compose(let address, _), .makePublic(let address),
-            .makePrivate(let address):
+            .makePrivate(let address), .access(let address):
             buckets = [address.bucket]
         case .list(let bucket, _), .bucket(let bucket), .deleteBucket(let bucket):
             buckets = [bucket]
@@ -203,14 +206,16 @@ extension FileService {
         _ address: ObjectAddress,
         _ conditions: Preconditions,
         _ context: FileContext,
-        _ body: FileMetadataBody,
+        _ json: [UInt8],
         _ then: @escaping @LoopActor (Outcome) -> Void
     ) throws(FileFault) {
+        let body = try Self.metadataBody(json)
         let old = store.record(address)
         let isClient = context.dialect == .client
         let use: FileMetadataBody.TokenUse =
             !context.caller.isAdmin ? .ignore : isClient ? .add : .set
         var new = old
+        if !isClient, let isPublic = try AccessBody.isPublic(json) { new?.isPublic = isPublic }
         do throws(MetadataFault) { try new?.patch(body, use, now: Clock.now()) } catch {
             // Who may not change it does not learn more.
             try authorize(.update, address, context.caller, old: old, new: old)

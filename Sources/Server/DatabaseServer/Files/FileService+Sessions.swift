@@ -58,7 +58,9 @@ extension FileService {
                 Self.metadataBody(body),
                 isAdmin: ask.caller.isAdmin
             )
-            try decideEarly(description, ask.caller)
+            if let byteCount = description.byteCount {
+                try decideEarly(description, byteCount: byteCount, ask.caller)
+            }
             session = try UploadSession(
                 description,
                 uid: ask.caller.uid,
@@ -89,12 +91,12 @@ extension FileService {
 
     /// Refuses an upload at its start that rules would deny at its end whatever its bytes are.
     ///
-    /// Known are its size, when it was announced, and its metadata. Where rules look at anything else, they decide at the end.
-    private func decideEarly(
+    /// Known are its size, which was announced, and its metadata. Where rules look at anything else, they decide at the end.
+    func decideEarly(
         _ description: UploadDescription,
+        byteCount: Int64,
         _ caller: FileCaller
     ) throws(FileFault) {
-        guard let byteCount = description.byteCount else { return }
         let content = FileContent(
             blob: String(repeating: "0", count: 64),
             byteCount: byteCount,

@@ -52,6 +52,14 @@ extension FileService {
         let metadataByteCount =
             boundary == nil ? 0 : Int64(2 * FileProtocolLimits.metadataByteCount)
         guard announced <= limit + metadataByteCount else { throw .tooLarge(limit: limit) }
+        // Of a body with metadata neither that nor the size is known yet.
+        if boundary == nil, start.name != nil, let byteCount = ask.exchange.head.bodyByteCount {
+            let description = try start.description(
+                FileMetadataBody(),
+                isAdmin: ask.caller.isAdmin
+            )
+            try decideEarly(description, byteCount: Int64(byteCount), ask.caller)
+        }
         guard uploadCount < Self.uploadLimit else { throw .busy(retryAfter: 2) }
         uploadCount += 1
         let worker = disk.worker

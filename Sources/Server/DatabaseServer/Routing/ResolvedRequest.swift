@@ -128,6 +128,9 @@ extension RequestService {
             let isData = segments.last?.hasSuffix(".json") == true
             return isData ? RouteTable.location(segments) : (RouteTable.unknown, .none)
         }
+        if match.route === RouteTable.plainFile {
+            return isSigned(head) || isOfKnownBucket(segments) ? match : (RouteTable.unknown, .none)
+        }
         // A plain address of a file may end as one of the tree does: when it is signed, or no tree can hold it.
         if match.route === RouteTable.data, RouteTable.isPlainFile(segments),
             isSigned(head) || match.location == .impossible && isOfKnownBucket(segments)

@@ -44,6 +44,8 @@ extension RouteTable {
     /// a tree: `/b/x.json`.
     static func file(_ segments: [String], isData: Bool) -> Route? {
         guard let rows = firstSegments[segments.first ?? ""] else { return nil }
+        // An upload of JSON to a location below `/b`.
+        if segments.first == "b", segments.last == ".upload" { return nil }
         if isData, segments.count < 5, segments.first != "b" || segments.count < 4 { return nil }
         return rows.first { $0.location(of: segments) != nil }
     }

@@ -17,7 +17,7 @@ struct RouteTable: Sendable {
 
     private init() {
         byFirstSegment = Dictionary(
-            grouping: Self.rows.filter { $0.firstSegment != nil },
+            grouping: Self.rows.filter { $0.firstSegment != nil && $0.service != .files },
             by: { $0.firstSegment ?? "" }
         )
         byIdentityMethod = Dictionary(
