@@ -303,6 +303,10 @@ let client = folder(
             "HearthAuth",
             ["HearthCore", .target(name: "HTTPClient", condition: onLinux)]
         ),
+        module(
+            "HearthStorage",
+            ["HearthCore", .target(name: "HTTPClient", condition: onLinux)]
+        ),
     ],
     tests: [
         tests(of: "SyncCore", ["JSONTree", "Queries", "WireProtocol"], exclude: ["Scenarios"]),
@@ -316,6 +320,7 @@ let client = folder(
             ]
         ),
         tests(of: "HearthAuth", ["HearthCore", "HearthDatabase"]),
+        tests(of: "HearthStorage", ["HearthCore", "HearthAuth"]),
         // Imports nothing of ours but the SDK, as an app does, in the language mode of published code.
         .testTarget(
             name: "TutorialTests",
@@ -519,6 +524,7 @@ let package = Package(
         .library(name: "HearthCore", targets: ["HearthCore"]),
         .library(name: "HearthDatabase", targets: ["HearthDatabase"]),
         .library(name: "HearthAuth", targets: ["HearthAuth"]),
+        .library(name: "HearthStorage", targets: ["HearthStorage"]),
         .library(name: "Chat", targets: ["Chat", "Social"]),
         .library(name: "Timeline", targets: ["Timeline", "Social"]),
         .library(name: "Party", targets: ["Party", "Social"]),

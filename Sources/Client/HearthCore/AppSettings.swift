@@ -11,6 +11,12 @@ package struct AppSettings: Equatable, Sendable {
     /// `https://db.example.com`: scheme, host and port of the accounts, without a slash at the end; a path is kept.
     package let accountsURL: String
 
+    /// Scheme, host and port of the files, as `accountsURL` is.
+    package let storageURL: String
+
+    /// Bucket of files that a program does not name another for, never empty.
+    package let storageBucket: String
+
     /// `key` of requests to accounts, never empty.
     package let apiKey: String
 
@@ -45,13 +51,20 @@ package struct AppSettings: Equatable, Sendable {
         let database = try Self.url(text, option: option)
         databaseURL = database.text
         databaseName = try Self.name(options, database.components)
-        if let accounts = options.accountsURL {
-            accountsURL = Self.server(try Self.url(accounts, option: "accountsURL").components)
-        } else {
-            var origin = database.components
-            origin.path = ""
-            accountsURL = Self.server(origin)
-        }
+        var origin = database.components
+        origin.path = ""
+        let server = Self.server(origin)
+        accountsURL =
+            try options.accountsURL.map { url throws(HearthAppError) in
+                Self.server(try Self.url(url, option: "accountsURL").components)
+            } ?? server
+        storageURL =
+            try options.storageURL.map { url throws(HearthAppError) in
+                Self.server(try Self.url(url, option: "storageURL").components)
+            } ?? server
+        let bucket = options.storageBucket ?? ""
+        storageBucket =
+            bucket.isEmpty ? "\(options.projectID ?? "hearth").appspot.com" : bucket
         let key = options.apiKey ?? ""
         apiKey = key.isEmpty ? "hearth" : key
         projectID = options.projectID

@@ -7,6 +7,7 @@ import Foundation
 ///     DATABASE_URL   databaseURL: write the address of the server there
 ///     API_KEY        apiKey
 ///     PROJECT_ID     projectID
+///     STORAGE_BUCKET storageBucket
 extension HearthOptions {
     /// The options of `GoogleService-Info.plist` in the main bundle; nil when the file is missing or cannot be read.
     ///
@@ -37,6 +38,7 @@ extension HearthOptions {
             databaseURL = entries["DATABASE_URL"] as? String
             apiKey = entries["API_KEY"] as? String
             projectID = entries["PROJECT_ID"] as? String
+            storageBucket = entries["STORAGE_BUCKET"] as? String
         } catch {
             HearthConfiguration.shared.log(
                 .error,

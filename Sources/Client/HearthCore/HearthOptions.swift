@@ -22,6 +22,12 @@ public struct HearthOptions: Sendable {
     /// Name of the project whose accounts are used; it only appears in emails and tokens.
     public var projectID: String?
 
+    /// Address of the server that has the files; nil: the one of `databaseURL`.
+    public var storageURL: String?
+
+    /// Bucket that files are in unless a program names another; nil: `PROJECT.appspot.com`, by `projectID` or `hearth`.
+    public var storageBucket: String?
+
     /// PEM file of the authorities that servers' certificates are checked against; nil: the system's.
     public var authorityFile: String?
 
