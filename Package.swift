@@ -507,7 +507,7 @@ if Context.environment["HEARTH_GATE"] != nil {
         [
             "FileRecords", "FileProtocol", "FileRulesTools", "RulesTools", "Accounts",
             "IdentityToolkit", "SyncCore", "ClientTransport", "HearthAuth", "HearthDatabase",
-            "Commands", "hearth",
+            "HearthStorage", "Commands", "hearth",
         ].contains($0.name)
     }
     for target in services + programs + simulation + benchmarks + rarelyBusy

@@ -26,6 +26,7 @@ struct OptionsFileTests {
           <key>API_KEY</key><string>a-key</string>
           <key>DATABASE_URL</key><string>https://db.example.com?ns=chat</string>
           <key>PROJECT_ID</key><string>my-app</string>
+          <key>STORAGE_BUCKET</key><string>my-app.firebasestorage.app</string>
           <key>GOOGLE_APP_ID</key><string>1:2:ios:3</string>
           <key>IS_ADS_ENABLED</key><false/>
         </dict></plist>
@@ -44,6 +45,7 @@ struct OptionsFileTests {
                 #expect(options.databaseURL == "https://db.example.com?ns=chat")
                 #expect(options.apiKey == "a-key")
                 #expect(options.projectID == "my-app")
+                #expect(options.storageBucket == "my-app.firebasestorage.app")
                 let settings = try AppSettings(options, appName: "listed", environment: [:])
                 #expect(settings.databaseName == "chat")
                 #expect(settings.accountsURL == "https://db.example.com")

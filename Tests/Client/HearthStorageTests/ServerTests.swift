@@ -11,9 +11,12 @@ import Testing
 private final class RealFiles: Sendable {
     let app: HearthApp
     let storage: Storage
+    /// Sendable, since nothing but its end is asked of it.
+    private nonisolated(unsafe) let server: RunningServer
     private static let count = Atomic(0)
 
     init(_ server: RunningServer, isOther: Bool = false) throws {
+        self.server = server
         let number = Self.count.add(1, ordering: .relaxed).newValue
         var options = HearthOptions(databaseURL: isOther ? "http://localhost:1" : server.url)
         options.persistsUser = false
@@ -34,7 +37,17 @@ private func development(_ more: [String] = []) throws -> RunningServer {
     return try RunningServer(arguments: ["--dev", "--memory"] + passwords + more)
 }
 
-@Suite("files of a real server")
+/// Whether the server that the tests have knows files at all.
+private let serverHasFiles: Bool = {
+    do {
+        _ = try development(["--files-client-limit", "1MiB"])
+        return true
+    } catch {
+        return false
+    }
+}()
+
+@Suite("files of a real server", .enabled(if: serverHasFiles))
 struct ServerTests {
     @Test(
         "come back as they were sent",
@@ -295,4 +308,45 @@ struct ServerTests {
         }
         #expect(gone == nil)
     }
+
+    @Test("arrive whole when the server is killed meanwhile and comes again")
+    func killed() async throws {
+        let data = try TemporaryFolder()
+        let arguments = [
+            "--dev", "--data-dir", data.path, "--password-memory", "8MiB", "--password-passes", "1",
+        ]
+        let first = try RunningServer(arguments: arguments)
+        let servers = Mutex<[Kept]>([Kept(first)])
+        let files = try RealFiles(first)
+        let port = first.port
+        var random = TestSeed.generator(11)
+        let bytes = randomBytes(9_000_000, &random)
+        let reference = files.reference("a")
+        let metadata: Result<StorageMetadata?, StorageError> = await withCheckedContinuation {
+            waiting in
+            let task = reference.putData(bytes)
+            task.observe(.progress) { snapshot in
+                guard snapshot.progress?.completedUnitCount ?? 0 > 1_000_000 else { return }
+                servers.withLock { servers in
+                    guard servers.count == 1 else { return }
+                    servers[0].server.stop(atOnce: true)
+                    do {
+                        servers.append(Kept(try RunningServer(arguments: arguments, port: port)))
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+            task.onEnd { waiting.resume(returning: $0) }
+        }
+        #expect(try metadata.get()?.size == 9_000_000)
+        #expect(servers.withLock { $0.count } == 2)
+        #expect(try await reference.data(maxSize: 9_000_000) == bytes)
+    }
+}
+
+/// Passed from one thread to another under a lock.
+private struct Kept: @unchecked Sendable {
+    let server: RunningServer
+    init(_ server: RunningServer) { self.server = server }
 }

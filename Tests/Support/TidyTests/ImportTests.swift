@@ -15,6 +15,7 @@ private let systemModules: [String: Set<String>] = [
     "Commands": ["Glibc"],
     "HearthDatabase": ["Foundation", "Dispatch"],
     "HearthAuth": ["Foundation", "FoundationNetworking", "Dispatch"],
+    "HearthStorage": ["Foundation", "Dispatch"],
     "Photos": ["Foundation", "Glibc"],
     "Chat": ["CommonCrypto", "Foundation", "Dispatch"],
     "Timeline": ["Foundation", "Dispatch"],

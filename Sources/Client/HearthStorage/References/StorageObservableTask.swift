@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A task that notifies the app of what happens to it.
+/// A task that notifies the app of what happens to it. Unchecked as its base is: all that it has is the base's own.
 public class StorageObservableTask: StorageTask, @unchecked Sendable {
     /// Calls `handler` on the callback queue each time that the task comes to `status`, at once when it is there
     /// already. Several steps of progress may come as one.

@@ -4,7 +4,7 @@ import HearthCore
 /// An upload or a download under way.
 ///
 /// It goes on as long as it needs to, also when the app keeps no reference to it. Unchecked, since it is the base of
-/// other classes: all that it has is immutable or behind a lock.
+/// other classes: all that it has is immutable, or owned by the thread that has the lock.
 public class StorageTask: NSObject, @unchecked Sendable {
     typealias Outcome = Result<StorageMetadata?, StorageError>
 

@@ -8,11 +8,10 @@
         /// Bytes of a download that are passed on at a time.
         private static let pieceByteCount = 64 * 1024
 
-        private let configuration: URLSessionConfiguration
         private let session: URLSession
 
         init(_ settings: AppSettings, limit: Int) {
-            configuration = .ephemeral
+            let configuration = URLSessionConfiguration.ephemeral
             configuration.timeoutIntervalForRequest = TimeInterval(StorageLimits.silenceSeconds)
             configuration.httpMaximumConnectionsPerHost = limit
             configuration.httpAdditionalHeaders = [
