@@ -15,7 +15,7 @@ struct FileRulesStore: Sendable {
     }
 
     /// Those of every bucket that has none of its own.
-    private var shared: Rules
+    private(set) var shared: Rules
     private var own: [BucketName: FileRuleset] = [:]
 
     /// Reads the files that the configuration names.
