@@ -77,7 +77,12 @@ final class TwinServer: StorageTransport {
             call.hasSent?(Int64(body.count))
         }
         let answer = try state.withLock { state throws(TransportFault) in
-            try Self.suffer(&state, call.request, body)
+            let answer = try Self.suffer(&state, call.request, body)
+            // What an answer that arrives says is there stays, over kills too.
+            if let id = Self.session(call.request), let session = state.sessions[id] {
+                state.sessions[id]?.acknowledged = session.bytes.count
+            }
+            return answer
         }
         if Task.isCancelled { throw .stopped }
         guard answer.isSuccess, let receiver = call.receiver else { return answer }
@@ -105,6 +110,7 @@ final class TwinServer: StorageTransport {
             _ = carryOut(&state, request, body)
             return carryOut(&state, request, body)
         case 3:
+            _ = carryOut(&state, request, body)
             restart(&state)
             throw .passing("the server was killed")
         case 4, 5:
@@ -254,10 +260,10 @@ final class TwinServer: StorageTransport {
             return StorageAnswer(status: 200, headers: ["x-goog-upload-status": "cancelled"])
         }
         if command == "cancel" { session.isCancelled = true }
-        guard command.hasPrefix("upload") else { return progress(&session) }
+        guard command.hasPrefix("upload") else { return progress(session) }
         guard let offset = offset(request), offset <= session.bytes.count else {
             state.faults.append("a chunk begins behind what is there")
-            var answer = progress(&session)
+            var answer = progress(session)
             answer = StorageAnswer(status: 400, headers: answer.headers)
             return answer
         }
@@ -266,7 +272,7 @@ final class TwinServer: StorageTransport {
             state.faults.append("a chunk ends between two units")
         }
         session.bytes += body.dropFirst(session.bytes.count - offset)
-        guard isLast else { return progress(&session) }
+        guard isLast else { return progress(session) }
         guard session.bytes.count == session.byteCount else {
             state.faults.append("an upload ends at \(session.bytes.count) of \(session.byteCount)")
             return StorageAnswer(status: 400, headers: ["x-goog-upload-status": "active"])
@@ -277,9 +283,8 @@ final class TwinServer: StorageTransport {
         return end
     }
 
-    private static func progress(_ session: inout Session) -> StorageAnswer {
-        session.acknowledged = session.bytes.count
-        return StorageAnswer(
+    private static func progress(_ session: Session) -> StorageAnswer {
+        StorageAnswer(
             status: 200,
             headers: [
                 "x-goog-upload-status": session.isCancelled ? "cancelled" : "active",
