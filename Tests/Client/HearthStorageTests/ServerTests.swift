@@ -37,17 +37,7 @@ private func development(_ more: [String] = []) throws -> RunningServer {
     return try RunningServer(arguments: ["--dev", "--memory"] + passwords + more)
 }
 
-/// Whether the server that the tests have knows files at all.
-private let serverHasFiles: Bool = {
-    do {
-        _ = try development(["--files-client-limit", "1MiB"])
-        return true
-    } catch {
-        return false
-    }
-}()
-
-@Suite("files of a real server", .enabled(if: serverHasFiles))
+@Suite("files of a real server")
 struct ServerTests {
     @Test(
         "come back as they were sent",
