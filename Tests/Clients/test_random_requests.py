@@ -13,7 +13,8 @@ from raw_http import Raw, chunked, request
 from vocabulary import SEED
 
 COUNT = int(os.environ.get("HEARTH_REQUESTS", "700"))
-STATUSES = {200, 204, 304, 400, 401, 403, 404, 405, 411, 412, 413, 415, 426}
+# 501 is what libraries for files do not try again.
+STATUSES = {200, 204, 304, 400, 401, 403, 404, 405, 411, 412, 413, 415, 426, 501}
 
 RULES = {
     ".read": True,
