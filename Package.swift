@@ -260,7 +260,8 @@ let server = folder(
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
                 "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
                 "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CPages",
-                "Webhooks", "FileRecords", "FileProtocol", "FileRules", "BlobStore", logging,
+                "Webhooks", "FileRecords", "FileProtocol", "FileRules", "BlobStore",
+                "ObjectStorage", logging,
             ]
         ),
     ],
@@ -503,10 +504,11 @@ let benchmarks = folder(
 // The gate measures nothing: it optimises what its tests spend their time in, and leaves the rest, whose optimised compile
 // takes it two minutes.
 if Context.environment["HEARTH_GATE"] != nil {
-    let rarelyBusy = (data + protocols + rules + identity + client + commands).filter {
+    let rarelyBusy = (data + protocols + rules + identity + network + client + commands).filter {
         [
-            "FileRecords", "FileProtocol", "FileRulesTools", "RulesTools", "Accounts",
-            "IdentityToolkit", "SyncCore", "ClientTransport", "HearthAuth", "HearthDatabase",
+            "FileRecords", "FileProtocol", "FileRulesTools", "ObjectStorage", "RulesTools",
+            "Accounts", "IdentityToolkit", "SyncCore", "ClientTransport", "HearthAuth",
+            "HearthDatabase",
             "HearthStorage", "Commands", "hearth",
         ].contains($0.name)
     }

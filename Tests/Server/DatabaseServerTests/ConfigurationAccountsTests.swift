@@ -46,7 +46,10 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .pollSilence: (["1s"], ["2s"]), .drainTimeout: (["1s"], ["2s"]), .project: (["a"], ["b"]),
     .filesRules: (["a.storage"], ["b.storage"]),
     .filesBucket: (["one"], ["two-a", "three=x.storage"]), .filesClientLimit: (["1MiB"], ["2MiB"]),
-    .filesLimit: (["1GiB"], ["2GiB"]), .hubPort: (["0"], ["4400"]), .import: (["a"], ["b", "c=d"]),
+    .filesLimit: (["1GiB"], ["2GiB"]), .filesS3: (["https://a.test"], ["http://b.test"]),
+    .filesS3Bucket: (["one"], ["two"]), .filesS3Region: (["eu-1"], ["eu-2"]),
+    .filesS3KeyFile: (["one"], ["two"]), .filesS3CAFile: (["one"], ["two"]),
+    .hubPort: (["0"], ["4400"]), .import: (["a"], ["b", "c=d"]),
     .exportOnExit: (["a"], ["b"]),
     .stopAtEof: (["true"], ["false"]), .samples: (["true"], ["false"]),
 ]
@@ -61,6 +64,15 @@ private let companions: [Setting: [Setting: [String]]] = [
     .accountsWebhook: [.accountsWebhookSecretFile: ["s"], .publicURL: ["https://a.test"]],
     .hubPort: [.dev: ["true"]], .import: [.dev: ["true"]], .exportOnExit: [.dev: ["true"]],
     .devExposed: [.dev: ["true"]], .samples: [.dev: ["true"]],
+    .filesS3: [.filesS3Bucket: ["files"], .filesS3KeyFile: ["key"]],
+    .filesS3Bucket: [.filesS3: ["https://a.test"], .filesS3KeyFile: ["key"]],
+    .filesS3Region: [
+        .filesS3: ["https://a.test"], .filesS3Bucket: ["files"], .filesS3KeyFile: ["key"],
+    ],
+    .filesS3KeyFile: [.filesS3: ["https://a.test"], .filesS3Bucket: ["files"]],
+    .filesS3CAFile: [
+        .filesS3: ["https://a.test"], .filesS3Bucket: ["files"], .filesS3KeyFile: ["key"],
+    ],
 ]
 
 @Suite("every setting")

@@ -86,7 +86,12 @@ final class ServedDatabase: Sendable {
                 )
             ),
             files: (
-                FileDisk(configuration, workers.files), try FileRulesStore(configuration)
+                FileDisk(
+                    configuration,
+                    workers.files,
+                    nil,
+                    Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+                ), try FileRulesStore(configuration)
             ),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )

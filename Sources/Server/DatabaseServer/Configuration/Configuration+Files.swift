@@ -1,4 +1,5 @@
 import FileRecords
+import ObjectStorage
 
 /// The settings of the file service.
 struct FileSettings: Equatable, Sendable {
@@ -10,12 +11,24 @@ struct FileSettings: Equatable, Sendable {
     var clientByteLimit = 256 << 20
     /// Bytes of an object that an administrator stores.
     var byteLimit = 5 << 30
+    /// Where the bytes of files are kept; nil for the data folder.
+    var s3: S3?
 
     /// One `--files-bucket NAME[=RULES]`.
     struct Bucket: Equatable, Sendable {
         var name: BucketName
         /// Stands before `FileSettings.rulesFile` for this bucket.
         var rulesFile: String?
+    }
+
+    /// A bucket of an S3 store.
+    struct S3: Equatable, Sendable {
+        var address: BucketAddress
+        var region = "us-east-1"
+        /// Two lines: the access key and its secret.
+        var keyFile: String
+        /// Authorities that the store's certificate is checked against; nil for those of the system.
+        var caFile: String?
     }
 
     /// Bytes of the body of a request: an object, with its metadata beside it.
@@ -57,5 +70,40 @@ extension Configuration {
         files.clientByteLimit =
             reader.byteCount(.filesClientLimit, in: range) ?? files.clientByteLimit
         files.byteLimit = reader.byteCount(.filesLimit, in: range) ?? files.byteLimit
+        files.s3 = Self.readS3(&reader)
+    }
+
+    private static func readS3(_ reader: inout SettingReader) -> FileSettings.S3? {
+        let (bucket, region) = (reader.text(.filesS3Bucket), reader.text(.filesS3Region))
+        let (keyFile, caFile) = (reader.text(.filesS3KeyFile), reader.text(.filesS3CAFile))
+        guard let endpoint = reader.text(.filesS3) else {
+            for setting in [Setting.filesS3Bucket, .filesS3Region, .filesS3KeyFile, .filesS3CAFile]
+            where reader.isSet(setting) {
+                reader.fault(setting, "has no store", "Name one with --files-s3 URL.")
+            }
+            return nil
+        }
+        guard let bucket else {
+            reader.fault(.filesS3, "has no bucket", "Name one with --files-s3-bucket NAME.")
+            return nil
+        }
+        guard let keyFile else {
+            let advice = "Name a file with the access key and its secret with --files-s3-key-file."
+            reader.fault(.filesS3, "has no key", advice)
+            return nil
+        }
+        do throws(ObjectStoreSettingError) {
+            let address = try BucketAddress(endpoint: endpoint, bucket: bucket)
+            var s3 = FileSettings.S3(address: address, keyFile: keyFile, caFile: caFile)
+            if let region { s3.region = region }
+            return s3
+        } catch {
+            reader.fault(
+                .filesS3,
+                "cannot be used: \(error)",
+                "Write https://HOST, or http://HOST."
+            )
+            return nil
+        }
     }
 }

@@ -36,6 +36,8 @@ extension Configuration {
         files += databases.map { (.database, $0.rulesFile) }
         files.append((.filesRules, self.files.rulesFile))
         files += self.files.buckets.map { (.filesBucket, $0.rulesFile) }
+        files.append((.filesS3KeyFile, self.files.s3?.keyFile))
+        files.append((.filesS3CAFile, self.files.s3?.caFile))
         return files.compactMap { setting, path in
             guard let path, access(path, R_OK) != 0 else { return nil }
             let reason = String(cString: strerror(errno))

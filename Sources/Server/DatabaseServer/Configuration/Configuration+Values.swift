@@ -82,6 +82,7 @@ extension Configuration {
         case .filesBucket: files.buckets.map(\.name.text)
         case .filesClientLimit: [Self.text(ofBytes: files.clientByteLimit)]
         case .filesLimit: [Self.text(ofBytes: files.byteLimit)]
+        case .filesS3Region: files.s3.map { [$0.region] } ?? []
         case .accountsIssuer: [policy.issuer]
         case .accountsAudience: [policy.audience]
         case .signIn: policy.methods.map(\.rawValue).sorted()
@@ -94,7 +95,8 @@ extension Configuration {
         case .rules, .domain, .mapHost, .alias, .allowHost, .allowOrigin, .tlsCert, .tlsKey,
             .jwks, .tokenIssuer, .tokenAudience, .hs256SecretFile, .accountsPort, .consolePort,
             .accountsWebhook, .accountsWebhookSecretFile, .publicURL, .passwordRequires,
-            .trustedProxy, .hubPort, .filesRules, .import, .exportOnExit:
+            .trustedProxy, .hubPort, .filesRules, .filesS3, .filesS3Bucket, .filesS3KeyFile,
+            .filesS3CAFile, .import, .exportOnExit:
             []
         }
     }

@@ -65,6 +65,11 @@ package enum Setting: String, CaseIterable, Sendable {
     case filesBucket = "files-bucket"
     case filesClientLimit = "files-client-limit"
     case filesLimit = "files-limit"
+    case filesS3 = "files-s3"
+    case filesS3Bucket = "files-s3-bucket"
+    case filesS3Region = "files-s3-region"
+    case filesS3KeyFile = "files-s3-key-file"
+    case filesS3CAFile = "files-s3-ca-file"
     case `import`
     case exportOnExit = "export-on-exit"
     case stopAtEof = "stop-at-eof"

@@ -25,14 +25,14 @@ final class FileCollection {
     /// Begins a pass, unless one is under way.
     private func run() {
         removeOldUploads()
-        guard sweep == nil, service.disk.folder.hasBlobs else { return }
+        guard sweep == nil, service.disk.hasBlobs else { return }
         sweep = OrphanSweep(service.disk.pins)
         goOn()
     }
 
     private func goOn() {
         guard let sweep, !service.server.isStopping else { return self.sweep = nil }
-        let blobs = service.disk.folder.blobs.blobs
+        let blobs = service.disk.blobs
         let isTaken = service.disk.worker.perform {
             Result { () throws(BlobError) in try sweep.list(in: blobs) }
         } then: { [self] outcome in
@@ -54,7 +54,7 @@ final class FileCollection {
 
     /// Removes blobs, which cannot be pinned meanwhile, and goes on.
     private func remove(_ claimed: [BlobHash]) {
-        let (blobs, pins) = (service.disk.folder.blobs.blobs, service.disk.pins)
+        let (blobs, pins) = (service.disk.blobs, service.disk.pins)
         let isTaken = service.disk.worker.perform {
             OrphanSweep.remove(claimed, from: blobs, pins)
         } then: { [self] removedCount, failure in

@@ -4,6 +4,8 @@ import FileRecords
 import Files
 import Glibc
 import JSONTree
+import Logging
+import ObjectStorage
 import Synchronization
 import Transport
 import WriteAheadLog
@@ -15,17 +17,49 @@ final class FileDisk {
     nonisolated static let workerCount = 4
 
     let folder: PreparedFolder
+    /// Where blobs are: in the data folder, or a store elsewhere.
+    nonisolated let blobs: any Blobs
+    /// The store elsewhere.
+    nonisolated let remote: S3Blobs?
     nonisolated let pins = BlobPins()
+    private let log: Logger
     private let workers: [Worker]
     private var last = 0
 
     /// Touches no disk.
-    nonisolated init(_ configuration: Configuration, _ workers: [Worker]) {
+    nonisolated init(
+        _ configuration: Configuration,
+        _ workers: [Worker],
+        _ remote: S3Blobs?,
+        _ log: Logger
+    ) {
         self.workers = workers
+        self.remote = remote
+        self.log = log
         switch configuration.storage {
         case .folder(let path): folder = PreparedFolder(path)
         case .memory: folder = PreparedFolder(Self.temporaryPath, isTemporary: true)
         }
+        blobs = remote ?? folder.blobs.blobs
+    }
+
+    /// Whether there may be blobs.
+    var hasBlobs: Bool { remote != nil || folder.hasBlobs }
+
+    /// Finds out whether the store elsewhere can be used; the log says so.
+    func checkRemote() {
+        guard let remote else { return }
+        let log = log
+        worker.post(
+            .read {
+                do throws(BlobError) {
+                    try remote.check()
+                    log.notice("files are kept in a bucket of an S3 store")
+                } catch {
+                    log.error("files cannot be kept: \(error)")
+                }
+            }
+        )
     }
 
     /// Where a server that keeps nothing has its files while it runs: a folder that is not there yet.
@@ -80,13 +114,15 @@ final class FileDisk {
             }
             return
         }
-        let (content, blobs) = (sums.content, folder.blobs.blobs)
+        let (content, blobs) = (sums.content, blobs)
         let isTaken = worker.perform {
             Result { () throws(BlobError) in try blobs.adopt(draft) }
-        } then: { outcome in
+        } then: { [log] outcome in
             switch outcome {
             case .success: then(.success(Stored(content, pin)))
-            case .failure(let error): then(.failure(FileFault(error)))
+            case .failure(let error):
+                log.error("a file is not stored: \(error)")
+                then(.failure(FileFault(error)))
             }
         }
         if !isTaken { then(.failure(.busy(retryAfter: 1))) }
@@ -111,9 +147,9 @@ final class FileDisk {
         _ contents: [FileContent],
         then: @escaping @LoopActor (Result<Stored, FileFault>) -> Void
     ) {
-        let (worker, folder) = (worker, folder)
+        let (worker, folder, blobs) = (worker, folder, blobs)
         let isTaken = worker.perform {
-            Result { () throws(FileFault) in try folder.join(contents) }
+            Result { () throws(FileFault) in try folder.join(contents, from: blobs) }
         } then: { [self] outcome in
             switch outcome {
             case .success(let draft):
@@ -197,13 +233,16 @@ final class PreparedFolder: Sendable {
     }
 
     /// A sealed draft with the bytes of several blobs. Blocks.
-    func join(_ contents: [FileContent]) throws(FileFault) -> BlobDraft {
+    func join(
+        _ contents: [FileContent],
+        from store: any Blobs
+    ) throws(FileFault) -> BlobDraft {
         let sum = contents.reduce(0) { $0 + $1.byteCount }
         let draft = try create(blobs.uploads.newID(), byteCount: sum)
         do throws(BlobError) {
             for content in contents {
                 guard let hash = BlobHash(hex: content.blob) else { continue }
-                let reader = try blobs.blobs.open(hash)
+                let reader = try store.open(hash)
                 defer { reader.close() }
                 var offset: Int64 = 0
                 while offset < reader.byteCount {

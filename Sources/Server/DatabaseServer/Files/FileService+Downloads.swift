@@ -67,7 +67,7 @@ extension FileService {
         guard let hash = BlobHash(hex: record.content.blob) else { return }
         downloadCount += 1
         let slot = WorkSlot { EventLoop.shared.enqueue { [self] in downloadCount -= 1 } }
-        let (worker, blobs) = (disk.worker, disk.folder.blobs.blobs)
+        let (worker, blobs) = (disk.worker, disk.blobs)
         let isTaken = worker.perform {
             Result { () throws(BlobError) in try blobs.open(hash) }
         } then: { [self] outcome in

@@ -34,6 +34,7 @@ final class FileService: Service {
     /// Makes what is known of all files of their records; before the server is ready.
     func begin() {
         logRulesInForce()
+        disk.checkRemote()
         store.load()
         loadUploads()
         collection.begin()

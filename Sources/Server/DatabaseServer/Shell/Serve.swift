@@ -106,7 +106,8 @@ private struct ServerStart {
             }
             self.audit = audit
         }
-        files = (FileDisk(configuration, workers.files), fileRules)
+        let remote = try configuration.files.s3?.blobs()
+        files = (FileDisk(configuration, workers.files, remote, log), fileRules)
         accounts = AccountStore(
             configuration,
             try AccountKeys.open(configuration),
