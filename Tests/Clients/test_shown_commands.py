@@ -253,12 +253,13 @@ class Place:
         self.write("backup.json", '{"users":{"ann":{"name":"Ann"}},"room":1}')
         self.write("users.json", '{"users":[]}')
         self.write("password", "a long password\n")
+        self.write("etc/s3-key", "key\nsecret\n")
         for name in ("secret", "webhook-secret"):
             self.write(name, "whsec_" + "c2VjcmV0" * 4 + "\n")
         self.write("test_app.py", "def test_app():\n    pass\n")
         self.write("run-tests.sh", "#!/bin/sh\nexit 0\n")
         self.write("keys.json", jwks(ECKey("key")))
-        for secret in ("password", "secret", "webhook-secret"):
+        for secret in ("password", "secret", "webhook-secret", "etc/s3-key"):
             (folder / secret).chmod(0o600)
         (folder / "run-tests.sh").chmod(0o755)
         identity = Identity(folder)
