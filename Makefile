@@ -72,7 +72,7 @@ unit-test: setup
 	$(SWIFT) test --skip-build $(STRICT) $(CROWDS:%=--skip "^%\.") 2>&1 | $(QUIET)
 
 test: ## Everything: unit tests, the demo and real clients, optimised (SEED=7 repeats a run, BUDGET=off on a busy machine)
-	@since=$$(date +%s.%N); scripts/setup test && .venv/bin/python scripts/gate --since $$since $(if $(SEED),--seed $(SEED)) $(if $(filter off,$(BUDGET)),--no-budget)
+	@since=$$(date +%s.%N); scripts/setup test-packages && python3 scripts/gate --since $$since $(if $(SEED),--seed $(SEED)) $(if $(filter off,$(BUDGET)),--no-budget)
 
 client-test: ## Real clients against what `make test` has built: make client-test ONLY=test_rest.py
 	$(CLIENTS) --numprocesses 4 --no-loadscope-reorder Tests/Clients/$(ONLY)
@@ -136,8 +136,8 @@ profile: build ## Draw where the server spends its time: make profile LOAD=rest-
 fuzz: setup-test ## Fuzz a target of Tests/Fuzz, or each: make fuzz TARGET=json SECONDS=60 (KEEP=1 keeps new inputs)
 	scripts/fuzz $(if $(KEEP),--keep) --seconds $(SECONDS) $(TARGET)
 
-soak: setup-test ## Simulate crashes and clients, damage logs and disks, compare rules with an oracle, fuzz: make soak SEED=7 ROUNDS=1000
-	HEARTH_SEED=$(or $(SEED),1) HEARTH_ROUNDS=$(ROUNDS) $(SWIFT) test $$(python3 scripts/gate --flags) --filter 'SimulationTests|OracleTests|EveryCallTests|DamageSweepTests'
+soak: setup-test ## Simulate crashes, cuts and clients, damage logs and disks, compare rules with an oracle, fuzz: make soak SEED=7 ROUNDS=1000
+	HEARTH_SEED=$(or $(SEED),1) HEARTH_ROUNDS=$(ROUNDS) $(SWIFT) test $$(python3 scripts/gate --flags) --filter 'SimulationTests|OracleTests|EveryCallTests|DamageSweepTests|PartyTests'
 	scripts/fuzz --seconds $(SECONDS)
 
 soak-kill: setup-test build ## Kill the release binary again and again, on full disks too, against ledgers of its clients (an hour): make soak-kill ROUNDS=1000
