@@ -12,8 +12,6 @@ import re
 import threading
 from pathlib import Path
 
-import pytest
-
 from hearth_server import Hearth
 from raw_http import Raw, chunked, request
 from signing import AUDIENCE, ISSUER, ECKey, claims, jwks, token
@@ -225,12 +223,10 @@ def one_by_one(server, requests):
 def is_read(raw, port):
     """Whether the server has taken all that was sent: the system shows what waits for it."""
     own = raw.socket.getsockname()[1]
-    for table in ["/proc/net/tcp", "/proc/net/tcp6"]:
-        for line in Path(table).read_text().splitlines()[1:]:
-            _, local, remote, _, queues, *_ = line.split()
-            if [int(end.rsplit(":", 1)[1], 16) for end in (local, remote)] == [port, own]:
-                return int(queues.split(":")[1], 16) == 0
-    return True
+    # The server's end of the connection: both addresses, the state, what waits to be sent and to be read.
+    queues = re.compile(rf":{port:04X} \w+:{own:04X} \w+ \w+:(\w+)")
+    found = (queues.search(Path(table).read_text()) for table in ["/proc/net/tcp", "/proc/net/tcp6"])
+    return all(int(line[1], 16) == 0 for line in found if line)
 
 
 class Pipeline:
@@ -314,10 +310,9 @@ def compare(one, row, requests, random, seen, origin):
         assert left == right, origin
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_requests_in_a_row_and_in_pieces_answer_as_one_by_one(number, tmp_path):
-    origin = f"HEARTH_SEED={SEED}, number {number}"
-    writer = Writer(number)
+def test_requests_in_a_row_and_in_pieces_answer_as_one_by_one(tmp_path):
+    origin = f"HEARTH_SEED={SEED}"
+    writer = Writer(0)
     seen = collections.Counter()
     must = {("route", kind) for kind in writer.kinds} | {("cut", place) for place in PLACES}
     must |= {("credential", name) for name in CREDENTIALS} | {("piece", "read alone")}

@@ -31,4 +31,9 @@ package enum TestSeed {
 
     /// How much `make soak` asks for: `HEARTH_ROUNDS`; nil where a test takes its share of the gate.
     package static let rounds: Int? = getenv("HEARTH_ROUNDS").flatMap { Int(String(cString: $0)) }
+
+    /// Whether a case has its turn in this run: of so many in a row one has, another with the next seed, and all in `make soak`.
+    package static func isTurn(of number: Int, in count: Int) -> Bool {
+        rounds != nil || (Int(first) + number) % count == 0
+    }
 }
