@@ -260,8 +260,8 @@ let server = folder(
                 "JSONTree", "Queries", "SecurityRules", "WireProtocol", "EventProtocol", "Tokens",
                 "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
                 "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CPages",
-                "Webhooks", "FileRecords", "FileProtocol", "FileRules", "BlobStore",
-                "ObjectStorage", logging,
+                "Webhooks", "FileRecords", "FileProtocol", "FileRules", "FileRulesTools",
+                "BlobStore", "ObjectStorage", logging,
             ]
         ),
     ],
@@ -368,8 +368,9 @@ let commands = folder(
         module(
             "Commands",
             [
-                "JSONTree", "WireProtocol", "SecurityRules", "RulesTools", "DatabaseServer",
-                "HTTPClient", "Gzip", "Files", "CPages", arguments,
+                "JSONTree", "WireProtocol", "SecurityRules", "RulesTools", "FileRules",
+                "FileRulesTools", "DatabaseServer", "HTTPClient", "Gzip", "Files", "CPages",
+                arguments,
             ]
         ),
         program("hearth", ["Commands", "Files", arguments]),

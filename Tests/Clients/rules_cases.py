@@ -48,7 +48,7 @@ def spec_cases():
 
 def sample_files():
     """Each sample that has cases: `(rules file, its cases)`. Those of chat and of timelines are social.json's, too."""
-    files = sorted(SAMPLES.glob("*.cases.json"))
+    files = sorted(set(SAMPLES.glob("*.cases.json")) - set(SAMPLES.glob("*.storage.cases.json")))
     samples = {SAMPLES / file.name.replace(".cases.json", ".json"): read(file) for file in files}
     social = SAMPLES / "social.json"
     for half in ("chat", "timeline"):

@@ -3,7 +3,7 @@
 A page holds, in fences,
 
 - ``json rules`` followed by ``json cases``: rules, and what they must do;
-- ``json file NAME``: a file that commands use;
+- ``json file NAME`` and ``file NAME``: a file that commands use;
 - ``console``: lines that begin with `$ ` are commands, those of a section run one after the other in one
   folder beside a server at localhost:9000; the lines after one are its output. `...` stands for any text, alone on a
   line for any lines.
@@ -89,7 +89,7 @@ def test_every_fence_is_one_that_is_run():
     for page in PAGES:
         for block in blocks(page):
             known = block.kind in ("json rules", "json cases", "console")
-            assert known or re.fullmatch(r"json file [\w.-]+", block.kind), str(block)
+            assert known or re.fullmatch(r"(json )?file [\w.-]+", block.kind), str(block)
     assert len(examples()) >= 15
 
 
@@ -140,8 +140,8 @@ def test_the_commands_of_a_section_show_what_the_page_says(page, section, tmp_pa
             "USER": "ann",
         }
         for block in sections()[page, section]:
-            if block.kind.startswith("json file "):
-                (folder / block.kind.split()[2]).write_text(block.text)
+            if block.kind.startswith(("json file ", "file ")):
+                (folder / block.kind.split()[-1]).write_text(block.text)
             for command, expected in commands(block) if block.kind == "console" else []:
                 script = command.replace("localhost:9000", local)
                 done = run(["/bin/sh", "-c", script + " 2>&1"], folder, env=environment)

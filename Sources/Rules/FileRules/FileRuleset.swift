@@ -39,6 +39,28 @@ package final class FileRuleset: Sendable {
         return FileRuleset(text, source, parser, checker)
     }
 
+    /// Whether a text is meant as rules for files and not as rules for a database, which are an object: by its first word,
+    /// comments and white space left out.
+    package static func isMeant(_ text: String) -> Bool {
+        var rest = text.unicodeScalars[...]
+        if rest.first == "\u{FEFF}" { rest.removeFirst() }
+        while let first = rest.first {
+            if first.properties.isWhitespace {
+                rest.removeFirst()
+            } else if rest.starts(with: "//".unicodeScalars) {
+                rest = rest.drop { $0 != "\n" && $0 != "\r" }
+            } else if rest.starts(with: "/*".unicodeScalars) {
+                rest = rest.dropFirst(2)
+                while !rest.isEmpty, !rest.starts(with: "*/".unicodeScalars) { rest.removeFirst() }
+                rest = rest.dropFirst(2)
+            } else {
+                let word = rest.prefix { $0.properties.isAlphabetic || $0 == "_" }
+                return ["rules_version", "service", "function"].contains(String(word))
+            }
+        }
+        return false
+    }
+
     private init(
         _ text: String,
         _ source: RulesText,

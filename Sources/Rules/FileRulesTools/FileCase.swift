@@ -1,5 +1,6 @@
 package import FileRules
 package import JSONTree
+import RulesTools
 package import SecurityRules
 
 /// Rules for files that were given: loaded, or why they do not.
@@ -32,6 +33,14 @@ package struct FileCase: Sendable {
     package let errors: [String]?
     /// Rules of its own.
     package let ownRules: LoadedFileRules?
+
+    /// What is tried, for people: `get users/ann/a.png as "ann"`.
+    package var summary: String {
+        let name = request.name.isEmpty ? "everything" : request.name
+        let who = request.auth.map { "as \(ExplanationText.quoted($0.uid))" } ?? "signed out"
+        let path = ExplanationText.line(name.unicodeScalars)
+        return "\(request.operation.rawValue) \(path) \(who)"
+    }
 
     /// Runs the case under its own rules, else under `shared`; nil when there are none.
     package func run(under shared: LoadedFileRules?) -> FileCaseOutcome? {

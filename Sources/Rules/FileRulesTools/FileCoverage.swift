@@ -1,4 +1,5 @@
 package import FileRules
+package import JSONTree
 import RulesTools
 
 /// How often each `allow` of rules for files was tried, and each expression of its condition evaluated, and what came
@@ -114,11 +115,46 @@ package struct FileCoverage: Sendable {
         return text
     }
 
+    /// `{"rules": TEXT, "report": [{"pattern", "words", "line", "column", COUNTS, "parts": [{"text", "line", "column",
+    /// COUNTS}...]}...]}`, each `allow` in the order of the text with the expressions that decide it, those of functions
+    /// among them. COUNTS are `"times"`, `"true"`, `"false"`, `"error"` and `"other"`.
+    package var json: JSONValue {
+        let report = rules.allows.map { allow -> JSONValue in
+            var body = JSONMembers()
+            body.add("pattern", allow.pattern)
+            body.add("words", allow.words)
+            body.add(allow.position, allows[allow.index])
+            let parts = rules.expressions(of: allow).map { number -> JSONValue in
+                let (text, position) = rules.expression(number)
+                var part = JSONMembers()
+                part.add("text", String(text.unicodeScalars.prefix(512)))
+                part.add(position, expressions[number])
+                return part.value
+            }
+            body.add("parts", .list(parts))
+            return body.value
+        }
+        return ["rules": .string(rules.text), "report": .list(report)]
+    }
+
     /// What no request has shown of a condition; nil for what is no condition, and for one that was both.
     private func gap(_ counts: Counts) -> String? {
         if counts.count == 0 { return "was never evaluated" }
         if counts.otherCount > 0 || (counts.trueCount > 0 && counts.falseCount > 0) { return nil }
         if counts.trueCount == 0, counts.falseCount == 0 { return "was always an error" }
         return counts.trueCount == 0 ? "was never true" : "was never false"
+    }
+}
+
+extension JSONMembers {
+    /// Where something is, and how often it was evaluated to what.
+    fileprivate mutating func add(_ position: FileRulesPosition, _ counts: FileCoverage.Counts) {
+        add("line", count: position.line)
+        add("column", count: position.column)
+        add("times", count: counts.count)
+        add("true", count: counts.trueCount)
+        add("false", count: counts.falseCount)
+        add("error", count: counts.errorCount)
+        add("other", count: counts.otherCount)
     }
 }

@@ -43,12 +43,26 @@ package enum FileExplanation {
         return cut(lines)
     }
 
+    /// Explains what becomes of a request in a bucket without rules.
+    static func text(of request: FileRulesRequest, withoutRules isAllowed: Bool) -> String {
+        let why =
+            isAllowed
+            ? "allowed: the bucket has no rules, and in development everything is allowed then."
+            : "refused: the bucket has no rules, so everything is refused."
+        return "\(what(request)) \(why)\n\n\(asker(request.auth))"
+    }
+
+    private static func what(_ request: FileRulesRequest) -> String {
+        let name = ExplanationText.line(request.name.unicodeScalars)
+        let bucket = ExplanationText.line(request.bucket.unicodeScalars)
+        return
+            "\(request.operation.rawValue) \(name.isEmpty ? "everything" : name) of bucket \(bucket)"
+    }
+
     /// The first line: the request, whether it was allowed, and why.
     package static func sentence(of decision: FileDecision, for request: FileRulesRequest) -> String
     {
-        let name = ExplanationText.line(request.name.unicodeScalars)
-        let what =
-            "\(request.operation.rawValue) \(name.isEmpty ? "everything" : name) of bucket \(request.bucket)"
+        let what = what(request)
         if let allow = decision.allow {
             return "\(what) allowed: \(title(allow)) is true."
         }

@@ -43,4 +43,16 @@ struct LoadingTests {
         )
         try text.write(to: file, atomically: true, encoding: .utf8)
     }
+
+    @Test(
+        "a text is meant for files by its first word",
+        arguments: [
+            ("rules_version = '2';", true), ("\u{FEFF} // a {\r\n /* { */ service x", true),
+            ("function f() {}", true), ("{\"rules\":{}}", false), ("// service\n{", false),
+            ("/* service", false), ("services", false), ("", false),
+        ]
+    )
+    func meaning(_ text: String, _ isMeant: Bool) {
+        #expect(FileRuleset.isMeant(text) == isMeant)
+    }
 }

@@ -19,12 +19,13 @@ struct DecidedCase: Sendable, CustomTestStringConvertible {
         return try load(folder.appending(path: file), shared: nil)
     }
 
-    /// The cases of every sample under `rules/`, each with the rules file beside it.
+    /// The cases of every sample for databases under `rules/`, each with the rules file beside it.
     static func samples() throws -> [DecidedCase] {
         let folder = package.appending(path: "rules")
         let suffix = ".cases.json"
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path())
-        return try files.filter { $0.hasSuffix(suffix) }.sorted().flatMap { file in
+        let all = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+        let files = all.filter { $0.hasSuffix(suffix) && !$0.hasSuffix(".storage" + suffix) }
+        return try files.sorted().flatMap { file in
             let rules = folder.appending(path: file.dropLast(suffix.count) + ".json")
             let text = try String(contentsOf: rules, encoding: .utf8)
             return try load(folder.appending(path: file), shared: try Ruleset.load(text))

@@ -1,3 +1,4 @@
+import FileRules
 import Files
 import JSONTree
 import RulesTools
@@ -29,6 +30,8 @@ struct CheckedFile {
     private(set) var warnings: [Finding] = []
     /// Whether it holds cases, by its name and content; an error, too, if rules are expected.
     private(set) var isFileOfCases = false
+    /// Whether the rules are for files, and not for a database.
+    private(set) var isForFiles = false
     private var lines = RulesText("")
 
     /// Reads and checks a file; `-` is standard input.
@@ -50,18 +53,30 @@ struct CheckedFile {
             return
         }
         lines = RulesText(text)
-        do throws(RulesError) {
-            warnings = try Ruleset.load(text).lint().map { warning in
-                let fault = RulesFault(
-                    line: warning.line,
-                    column: warning.column,
-                    message: warning.message,
-                    hint: warning.hint
-                )
-                return Finding(fault: fault, code: warning.code.rawValue)
-            }
-        } catch {
+        isForFiles = FileRuleset.isMeant(text)
+        do throws(RulesError) { warnings = try Self.warnings(text, isForFiles) } catch {
             errors = error.faults.map { Finding(fault: $0) }
+        }
+    }
+
+    /// What is to be said of rules that load.
+    private static func warnings(
+        _ text: String,
+        _ isForFiles: Bool
+    ) throws(RulesError) -> [Finding] {
+        func finding(_ line: Int, _ column: Int, _ message: String, _ hint: String?, _ code: String)
+            -> Finding
+        {
+            let fault = RulesFault(line: line, column: column, message: message, hint: hint)
+            return Finding(fault: fault, code: code)
+        }
+        if isForFiles {
+            return try FileRuleset.load(text).warnings.map {
+                finding($0.position.line, $0.position.column, $0.message, $0.hint, $0.code.rawValue)
+            }
+        }
+        return try Ruleset.load(text).lint().map {
+            finding($0.line, $0.column, $0.message, $0.hint, $0.code.rawValue)
         }
     }
 

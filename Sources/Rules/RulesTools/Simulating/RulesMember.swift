@@ -1,17 +1,17 @@
 import JSONTree
-import SecurityRules
+package import SecurityRules
 
 /// Rules that stand in a request or a file of cases: the text of a rules file as a string, or the object
 /// that a rules file is.
 ///
 /// Positions in them count within the rules, as in a file of their own; `offsets(of:)` finds them in the text around.
-struct RulesMember {
+package struct RulesMember {
     /// The rules as a rules file would hold them.
-    let text: String
+    package let text: String
     private let value: RawValue
 
     /// - Throws: `InputFault` when it is neither.
-    init(_ value: RawValue) throws(InputFault) {
+    package init(_ value: RawValue) throws(InputFault) {
         self.value = value
         switch value.kind {
         case .string: text = try value.string("rules")
@@ -21,6 +21,20 @@ struct RulesMember {
                 value.offset,
                 "'rules' must be the text of a rules file, or the object that it holds."
             )
+        }
+    }
+
+    /// Loads the rules, which stand in the body of a simulator request.
+    ///
+    /// - Throws: the faults, with their positions in the rules and in the body.
+    package func load<Rules>(
+        from body: [UInt8],
+        _ load: (String) -> Result<Rules, RulesError>
+    ) throws(SimulationBodyError) -> Rules {
+        do throws(RulesError) { return try load(text).get() } catch {
+            let whole = InputText(body)
+            let positions = offsets(of: error.faults).map { whole.position(of: $0) }
+            throw .rules(error, positions: positions)
         }
     }
 

@@ -29,10 +29,10 @@ extension SimulationRequest {
         let isAllowed = result.decision.isAllowed
         if isAnsweredInWords {
             let text = Explanation.text(of: result.decision, for: explained)
-            return SimulationAnswer(isAllowed: isAllowed, isText: true, body: Array(text.utf8))
+            return SimulationAnswer(isAllowed: isAllowed, words: text)
         }
         let body = result.decision.simulatorJSON(newData: result.newData)
-        return SimulationAnswer(isAllowed: isAllowed, isText: false, body: body)
+        return SimulationAnswer(isAllowed: isAllowed, json: body)
     }
 }
 
@@ -43,4 +43,14 @@ package struct SimulationAnswer: Sendable, Equatable {
     package let isText: Bool
     /// UTF-8.
     package let body: [UInt8]
+
+    /// An answer in words.
+    package init(isAllowed: Bool, words: String) {
+        (self.isAllowed, isText, body) = (isAllowed, true, Array(words.utf8))
+    }
+
+    /// An answer as JSON.
+    package init(isAllowed: Bool, json: [UInt8]) {
+        (self.isAllowed, isText, body) = (isAllowed, false, json)
+    }
 }

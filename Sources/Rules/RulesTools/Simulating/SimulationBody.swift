@@ -46,10 +46,8 @@ extension SimulationRequest {
                 throw .malformed(InputText(body).resolved(error))
             }
             guard let rules else { return request }
-            do throws(RulesError) { request.rules = try Ruleset.load(rules.text) } catch {
-                let text = InputText(body)
-                let positions = rules.offsets(of: error.faults).map { text.position(of: $0) }
-                throw .rules(error, positions: positions)
+            request.rules = try rules.load(from: body) { text in
+                Result { () throws(RulesError) in try Ruleset.load(text) }
             }
             return request
         }

@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRulesTools
 import JSONTree
 import RulesTools
 import SecurityRules
@@ -12,8 +13,9 @@ enum AdminBody: Sendable {
     /// Rules to be kept under this name.
     case ruleset(id: String)
     case setting(ValueSetting, author: String)
-    /// A request to be tried out, and whether it is answered in words.
-    case simulation(isAnsweredInWords: Bool)
+    /// A request to be tried out, and whether it is answered in words. One for a file means this bucket and time when it
+    /// says none.
+    case simulation(isAnsweredInWords: Bool, bucket: String?, now: Timestamp)
     /// `"off"`, `"refused"` or `"all"`.
     case inspectionLevel
     /// A form of this type, whose first file goes to a location.
@@ -25,8 +27,29 @@ enum AdminBody: Sendable {
     /// Bytes that the value of a setting may have.
     static let settingByteCount = 64 * 1024
 
-    /// The operation that is asked for. Pure, any thread may do it.
-    func operation(_ body: [UInt8]) throws(AdminBodyFault) -> Request.Operation {
+    /// What a body asks for: an operation of the engine, or a request for a file to be tried.
+    enum Content: Sendable {
+        case operation(Request.Operation)
+        case fileSimulation(FileSimulation, isAnsweredInWords: Bool)
+    }
+
+    /// What is asked for. Pure, any thread may do it.
+    func content(_ body: [UInt8]) throws(AdminBodyFault) -> Content {
+        guard case .simulation(let isAnsweredInWords, let bucket, let now) = self else {
+            return .operation(try operation(body))
+        }
+        do throws(SimulationBodyError) {
+            if FileCaseFile.isMeant(body) {
+                let simulation = try FileSimulation(body: body, bucket: bucket, now: now)
+                return .fileSimulation(simulation, isAnsweredInWords: isAnsweredInWords)
+            }
+            var request = try SimulationRequest(body: body)
+            request.isAnsweredInWords = isAnsweredInWords
+            return .operation(.simulate(request))
+        } catch { throw .simulation(error) }
+    }
+
+    private func operation(_ body: [UInt8]) throws(AdminBodyFault) -> Request.Operation {
         switch self {
         case .rules(let change): return .putRules(try Self.rules(body), change)
         case .ruleset(let id): return .storeRuleset(id: id, try Self.rules(body))
@@ -45,12 +68,7 @@ enum AdminBody: Sendable {
             return try Self.operation { () throws(BadRequest) in
                 .put(target, try Draft(upload: body, type: type))
             }
-        case .simulation(let isAnsweredInWords):
-            do throws(SimulationBodyError) {
-                var request = try SimulationRequest(body: body)
-                request.isAnsweredInWords = isAnsweredInWords
-                return .simulate(request)
-            } catch { throw .simulation(error) }
+        case .simulation: preconditionFailure("a request to be tried has a reader of its own")
         }
     }
 
@@ -87,13 +105,16 @@ extension AdminService {
     /// Reads an administrator's body, away from the loop unless it is small, and submits what it asks for.
     func read(_ kind: AdminBody, _ pending: PendingExchange) {
         let body = pending.exchange.takeBody()
-        let read: @Sendable () -> Result<Request.Operation, AdminBodyFault> = {
-            Result { () throws(AdminBodyFault) in try kind.operation(body) }
+        let read: @Sendable () -> Result<AdminBody.Content, AdminBodyFault> = {
+            Result { () throws(AdminBodyFault) in try kind.content(body) }
         }
-        let submit: @Sendable @LoopActor (Result<Request.Operation, AdminBodyFault>) -> Void = {
+        let submit: @Sendable @LoopActor (Result<AdminBody.Content, AdminBodyFault>) -> Void = {
             [self] outcome in
             switch outcome {
-            case .success(let operation): self.submit(operation, pending)
+            case .success(.operation(let operation)): self.submit(operation, pending)
+            case .success(.fileSimulation(let simulation, let isAnsweredInWords)):
+                pending.subject = .fileSimulation(simulation, isAnsweredInWords: isAnsweredInWords)
+                self.submit(.inspect, pending)
             case .failure(let fault): finish(pending, fault.answer)
             }
         }

@@ -58,10 +58,16 @@ extension AdminService {
         submit(.getSettings, pending)
     }
 
-    /// Reads a request to be tried out; `Accept: text/plain` asks for an explanation in words and not for JSON.
+    /// Reads a request to be tried out, on a database or on files; `Accept: text/plain` asks for an explanation in words
+    /// and not for JSON.
     func simulate(_ pending: PendingExchange) {
         let accepted = AcceptedTypes(pending.exchange.head.headers("accept"))
-        read(.simulation(isAnsweredInWords: accepted.contains("text/plain")), pending)
+        let body = AdminBody.simulation(
+            isAnsweredInWords: accepted.contains("text/plain"),
+            bucket: server.fileService.onlyBucket,
+            now: Clock.now()
+        )
+        read(body, pending)
     }
 
     nonisolated static func settingValue(_ body: [UInt8]) throws(BadRequest) -> Node {

@@ -1,21 +1,13 @@
 import FileRecords
 import FileRules
+import FileRulesTools
 import Files
 import SecurityRules
 
 /// The rules for files in force.
 struct FileRulesStore: Sendable {
-    /// The rules of a bucket.
-    enum Rules: Sendable {
-        case loaded(FileRuleset)
-        /// None are configured, and everything is allowed: in development.
-        case open
-        /// None are configured, and everything is denied.
-        case none
-    }
-
     /// Those of every bucket that has none of its own.
-    private(set) var shared: Rules
+    private(set) var shared: FileRulesInForce
     private var own: [BucketName: FileRuleset] = [:]
 
     /// Reads the files that the configuration names.
@@ -30,7 +22,9 @@ struct FileRulesStore: Sendable {
     }
 
     /// The rules of a bucket.
-    func rules(of bucket: BucketName) -> Rules { own[bucket].map { .loaded($0) } ?? shared }
+    func rules(of bucket: BucketName) -> FileRulesInForce {
+        own[bucket].map { .loaded($0) } ?? shared
+    }
 
     /// Puts the rules of one bucket, or (nil) of all that have none of their own, in force.
     mutating func set(_ rules: FileRuleset, of bucket: BucketName?) {

@@ -3,6 +3,7 @@ import DatabaseCore
 import FileProtocol
 import FileRecords
 import FileRules
+import FileRulesTools
 import JSONTree
 import Logging
 import Tokens
@@ -213,7 +214,7 @@ extension FileService {
     }
 
     /// What rules read of a database: the standard one, or one that they name. Never a reserved one.
-    private func read(_ name: String?, _ path: Path) -> Node? {
+    func read(_ name: String?, _ path: Path) -> Node? {
         guard let name else {
             return engine.root(of: DatabaseID(configuration.selection.standard.text))
                 .descendant(at: path)

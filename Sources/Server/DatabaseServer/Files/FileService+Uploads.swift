@@ -2,6 +2,7 @@ import BlobStore
 import FileProtocol
 import FileRecords
 import FileRules
+import FileRulesTools
 import JSONTree
 import Logging
 import Transport

@@ -1,6 +1,7 @@
 import DatabaseCore
 import FileProtocol
 import FileRecords
+import FileRulesTools
 import JSONTree
 import Logging
 import Transport

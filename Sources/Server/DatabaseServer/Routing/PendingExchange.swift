@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRulesTools
 import JSONTree
 import Transport
 
@@ -39,6 +40,8 @@ final class PendingExchange {
         case rulesVersion(Int)
         /// What is to be said of this text of rules.
         case rulesFindings([UInt8])
+        /// A request for a file that is tried.
+        case fileSimulation(FileSimulation, isAnsweredInWords: Bool)
         case inspection(InspectionRequest)
         /// A search below the node that is read.
         case search(SearchRequest)

@@ -51,11 +51,14 @@ extension RequestService {
         case .mayBackUp: server.admin.streamBackup(to: pending.exchange, token: parameters.token)
         case .mayProfile(let term): server.profiler.begin(pending, until: term)
         case .mayInspect, .coverage, .shadow:
-            if case .rulesFindings(let text) = pending.subject {
-                return server.admin.answerFindings(pending, text)
+            switch pending.subject {
+            case .rulesFindings(let text): server.admin.answerFindings(pending, text)
+            case .fileSimulation(let simulation, let isAnsweredInWords):
+                server.fileService.answer(simulation, inWords: isAnsweredInWords, pending)
+            case .inspection(let request):
+                server.inspection.answerInspection(pending, request, response)
+            default: unexpected(response)
             }
-            guard case .inspection(let request) = pending.subject else { unexpected(response) }
-            server.inspection.answerInspection(pending, request, response)
         case .rules(let rules):
             let text = parameters.isStrict ? rules.strictJSON() : Array(rules.text.utf8)
             finish(pending, .json(text))

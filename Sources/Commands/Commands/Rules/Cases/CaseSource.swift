@@ -1,29 +1,47 @@
+import FileRulesTools
 import RulesTools
 import SecurityRules
 
 /// A file of cases, and the rules for the cases that have none.
 struct CaseSource {
+    /// The cases, for a database or for files, and the rules that they share; nil when all bring their own.
+    enum Cases {
+        case database(CaseFile, LoadedRules?)
+        case files(FileCaseFile, LoadedFileRules?)
+    }
+
     let path: String
-    let file: CaseFile
+    let cases: Cases
     /// Where the shared rules were found: a file, or the file of cases itself; nil when all cases bring their own.
     let rulesPath: String?
-    let rules: LoadedRules?
 
     /// How the names of files of cases end.
     static let suffix = ".cases.json"
 
-    /// Reads a file of cases without looking for rules.
+    /// Reads a file of cases for a database without looking for rules.
     ///
     /// - Throws: `CommandError` with the position of every fault, or when it has no cases.
     static func read(_ path: String) throws(CommandError) -> CaseFile {
-        let bytes = try TextFile.bytes(path, byteLimit: CaseFile.byteLimit)
-        let file: CaseFile
-        do throws(RulesError) { file = try CaseFile.read(bytes) } catch {
+        try read(path, try bytes(path), CaseFile.read, count: \.cases.count)
+    }
+
+    private static func bytes(_ path: String) throws(CommandError) -> [UInt8] {
+        try TextFile.bytes(path, byteLimit: CaseFile.byteLimit)
+    }
+
+    private static func read<File>(
+        _ path: String,
+        _ bytes: [UInt8],
+        _ read: ([UInt8]) throws(RulesError) -> File,
+        count: (File) -> Int
+    ) throws(CommandError) -> File {
+        let file: File
+        do throws(RulesError) { file = try read(bytes) } catch {
             let text = String(decoding: bytes, as: UTF8.self)
             throw .failed(FaultList.text(error, in: text, path: path))
         }
         // Without cases nothing would be tested, unnoticed.
-        if file.cases.isEmpty { throw .failed("\(path): holds no cases") }
+        if count(file) == 0 { throw .failed("\(path): holds no cases") }
         return file
     }
 
@@ -31,59 +49,65 @@ struct CaseSource {
     ///
     /// - Throws: `CommandError` when it cannot be read, or rules are needed and there are none.
     init(_ path: String, given: RulesFile?) throws(CommandError) {
+        let bytes = try Self.bytes(path)
         self.path = path
-        file = try Self.read(path)
-        if let given {
-            rulesPath = given.path
-            rules = .success(given.ruleset)
+        if FileCaseFile.isMeant(bytes) {
+            let file = try Self.read(path, bytes, FileCaseFile.read, count: \.cases.count)
+            let own = file.sharedRules
+            if given == nil, let own {
+                let isGoodNeeded = file.cases.contains {
+                    $0.ownRules == nil && $0.expected != .invalidRules
+                }
+                if isGoodNeeded { try Self.check(own, path) }
+                (cases, rulesPath) = (.files(file, own), path)
+            } else if given == nil, file.cases.allSatisfy({ $0.ownRules != nil }) {
+                (cases, rulesPath) = (.files(file, nil), nil)
+            } else {
+                let rules =
+                    if let given { given } else { try Self.rulesBeside(path, extension: "") }
+                (cases, rulesPath) = (.files(file, .success(try rules.fileRuleset)), rules.path)
+            }
             return
         }
-        if let shared = file.sharedRules {
-            rulesPath = path
-            rules = shared
-            try Self.check(shared, path, file)
-            return
+        let file = try Self.read(path, bytes, CaseFile.read, count: \.cases.count)
+        let own = file.sharedRules
+        if given == nil, let own {
+            let isGoodNeeded = file.cases.contains {
+                !file.hasOwnRules($0) && $0.expected != .invalidRules
+            }
+            if isGoodNeeded { try Self.check(own, path) }
+            (cases, rulesPath) = (.database(file, own), path)
+        } else if given == nil, file.cases.allSatisfy(file.hasOwnRules) {
+            (cases, rulesPath) = (.database(file, nil), nil)
+        } else {
+            let rules =
+                if let given { given } else { try Self.rulesBeside(path, extension: ".json") }
+            (cases, rulesPath) = (.database(file, .success(try rules.ruleset)), rules.path)
         }
-        if file.cases.allSatisfy(file.hasOwnRules) {
-            rulesPath = nil
-            rules = nil
-            return
-        }
-        guard path.hasSuffix(Self.suffix) else {
+    }
+
+    /// The rules file that the name of a file of cases means: `X.json` for a database, `X` itself, such as
+    /// `chat.storage`, for files.
+    private static func rulesBeside(
+        _ path: String,
+        extension ending: String
+    ) throws(CommandError) -> RulesFile {
+        guard path.hasSuffix(suffix) else {
+            let beside = ending.isEmpty ? "storage.rules, say" : "X\(ending)"
+            let name = ending.isEmpty ? "storage.rules\(suffix)" : "X\(suffix)"
             throw .usage(
-                "\(path): no rules: give --rules FILE, or name the file X\(Self.suffix) beside X.json"
+                "\(path): no rules: give --rules FILE, or name the file \(name) beside \(beside)"
             )
         }
-        let beside = String(path.dropLast(Self.suffix.count)) + ".json"
-        rulesPath = beside
-        rules = .success(try RulesFile.load(beside).ruleset)
+        return try RulesFile.load(String(path.dropLast(suffix.count)) + ending)
     }
 
     /// Rules in a file of cases may be invalid if all its cases expect that.
-    private static func check(
-        _ rules: LoadedRules,
-        _ path: String,
-        _ file: CaseFile
+    private static func check<Rules>(
+        _ rules: Result<Rules, RulesError>,
+        _ path: String
     ) throws(CommandError) {
         guard case .failure(let error) = rules else { return }
-        let wantsGood = file.cases.contains {
-            !file.hasOwnRules($0) && $0.expected != .invalidRules
-        }
-        if wantsGood {
-            throw .failed("\(path): its 'rules' do not load (positions count in them):\n\(error)")
-        }
-    }
-
-    func rules(of example: RuleCase) -> LoadedRules {
-        guard let rules = file.rules(of: example, shared: rules) else {
-            preconditionFailure("cases without rules are refused when the file is read")
-        }
-        return rules
-    }
-
-    /// `rules/a.cases.json:12:3`.
-    func location(of example: RuleCase) -> String {
-        let (line, column) = file.position(of: example)
-        return "\(path):\(line):\(column)"
+        throw .failed("\(path): its 'rules' do not load (positions count in them):\n\(error)")
     }
 }

@@ -14,7 +14,7 @@ enum JUnitReport {
                 "  <testsuite name=\"\(escaped(file))\" tests=\"\(suite.count)\" failures=\"\(failures)\">"
             )
             for entry in suite {
-                let name = escaped(entry.example.name)
+                let name = escaped(entry.name)
                 let head = "    <testcase name=\"\(name)\" classname=\"\(escaped(file))\""
                 if entry.isPassed {
                     lines.append(head + "/>")

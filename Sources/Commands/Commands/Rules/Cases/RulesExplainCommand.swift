@@ -1,4 +1,6 @@
 import ArgumentParser
+import FileRules
+import FileRulesTools
 import Files
 import Glibc
 import HTTPClient
@@ -16,7 +18,9 @@ struct RulesExplainCommand: Command {
             database; without, or with --url or --instance, on a server, whose rules and data are used
             where none are given. A server asks for its admin secret, as for any look behind the rules.
 
-            Operations: read, query, write (or set), update, remove.
+            Operations: read, query, write (or set), update, remove. Of files, which --files asks for, or --bucket, or rules for
+            files: get, list, create, update, delete. There the path is the object's name, and what is said of no object is
+            looked up on the server: the object as it is, and what rules read of databases.
 
             Examples:
               hearth rules explain read /rooms/r1 --uid ann
@@ -24,13 +28,18 @@ struct RulesExplainCommand: Command {
               hearth rules explain update /rooms/r1 --value-file change.json --auth '{"uid":"ann","token":{"admin":true}}'
               hearth rules explain read /rooms --query '{"orderByKey":true,"limitToLast":10}'
               hearth rules explain read /rooms/r1 --uid ann --rules rules.json --data data.json
+              hearth rules explain get photos/a.png --files --uid ann
+              hearth rules explain create photos/a.png --uid ann --rules storage.rules --new-resource '{"size":9}'
             """,
     )
 
-    @Argument(help: "What is tried: read, query, write, update or remove.")
+    @Argument(
+        help:
+            "What is tried: read, query, write, update or remove; of files get, list, create, update or delete."
+    )
     var operation: String
 
-    @Argument(help: "Where, like /users/ada.")
+    @Argument(help: "Where, like /users/ada; of files the object's name, like photos/a.png.")
     var path: String
 
     @Option(name: .shortAndLong, help: .value("json", "What is written, in JSON."))
@@ -60,6 +69,21 @@ struct RulesExplainCommand: Command {
     @Option(file: "File with the data as JSON.")
     var data: String?
 
+    @Flag(help: "The request is for a file, under the rules for files.")
+    var files = false
+
+    @Option(help: .value("name", "The bucket of the file; without it the server's only one."))
+    var bucket: String?
+
+    @Option(
+        value: "json",
+        help: "The object as it is, such as {\"size\":9,\"metadata\":{}}; null is none."
+    )
+    var resource: String?
+
+    @Option(value: "json", help: "The object as it will be, of create and update.")
+    var newResource: String?
+
     @Flag(help: "Print the simulator's JSON: the decision, and every rule with all its values.")
     var json = false
 
@@ -78,32 +102,48 @@ struct RulesExplainCommand: Command {
 
     /// Exit code 0 when the request is allowed, 1 when it is refused.
     func outcome() throws(CommandError) -> CommandOutcome {
-        let asksServer = rules == nil || server.url != nil || server.instance != nil
-        return try asksServer ? answer(of: server.database()) : answerOffline()
+        // Report faults in the rules before asking the server.
+        let file: RulesFile? = if let rules { try RulesFile.load(rules) } else { nil }
+        if let file, server.url == nil, server.instance == nil { return try answer(under: file) }
+        return try answer(of: server.database(), file)
     }
 
     /// Answers without a server: under the rules given, on the data given or on none.
-    private func answerOffline() throws(CommandError) -> CommandOutcome {
-        guard let rules else { throw .usage("without a server, --rules FILE is needed") }
-        let ruleset = try RulesFile.load(rules).ruleset
-        let form = try form(rules: nil)
-        var request: SimulationRequest
-        do throws(SimulationBodyError) { request = try SimulationRequest(body: form.body) } catch {
+    private func answer(under rules: RulesFile) throws(CommandError) -> CommandOutcome {
+        let form = try form(rules, sendsRules: false)
+        do throws(SimulationBodyError) {
+            let answer: SimulationAnswer
+            switch rules.rules {
+            case .database(let ruleset):
+                var request = try SimulationRequest(body: form.body)
+                request.isAnsweredInWords = !json
+                answer = request.answer(under: ruleset, on: .absent, at: Self.systemTime)
+            case .files(let ruleset):
+                let request = try FileSimulation(
+                    body: form.body,
+                    bucket: "bucket",
+                    now: Self.systemTime
+                )
+                let result = request.decided(under: .loaded(ruleset), stored: nil) { name, _ in
+                    name == nil ? .absent : nil
+                }
+                answer = result.answer(inWords: !json)
+            }
+            return outcome(isAllowed: answer.isAllowed, answer.body)
+        } catch {
             switch error {
             case .malformed(let fault): throw .usage(form.words(fault))
             case .rules(let error, _): throw .failed("\(error)")
             }
         }
-        request.isAnsweredInWords = !json
-        let answer = request.answer(under: ruleset, on: .absent, at: Self.systemTime)
-        return outcome(isAllowed: answer.isAllowed, answer.body)
     }
 
     /// Asks a server; its rules and data are used where none are given.
-    private func answer(of database: RemoteDatabase) throws(CommandError) -> CommandOutcome {
-        // Report faults in the rules before asking the server.
-        let file: RulesFile? = if let rules { try RulesFile.load(rules) } else { nil }
-        let form = try form(rules: file)
+    private func answer(
+        of database: RemoteDatabase,
+        _ file: RulesFile?
+    ) throws(CommandError) -> CommandOutcome {
+        let form = try form(file, sendsRules: true)
         let type = json ? "application/json" : "text/plain"
         let response = try database.simulate(form.body, accept: type)
         if response.isSuccess {
@@ -138,29 +178,70 @@ struct RulesExplainCommand: Command {
 
     // MARK: The request
 
-    private func form(rules: RulesFile?) throws(CommandError) -> SimulationForm {
+    private func form(
+        _ rules: RulesFile?,
+        sendsRules: Bool
+    ) throws(CommandError) -> SimulationForm {
         var form = SimulationForm()
-        form.add("op", text: try simulated, from: "the operation")
-        form.add("path", text: path, from: "the path")
         func add(_ name: String, _ json: [UInt8], from origin: String) throws(CommandError) {
             try check(json, from: origin)
             form.add(name, json: json, from: origin)
         }
-        if let value = try wantedValue { try add("value", value.json, from: value.origin) }
-        if let query { try add("query", Array(query.utf8), from: "--query") }
+        func add(_ name: String, _ json: String?, from origin: String) throws(CommandError) {
+            if let json { try add(name, Array(json.utf8), from: origin) }
+        }
+        if try isForFiles(rules) {
+            form.add("service", text: "files", from: "--files")
+            form.add("op", text: try simulatedOnFile, from: "the operation")
+            if let bucket { form.add("bucket", text: bucket, from: "--bucket") }
+            try add("resource", resource, from: "--resource")
+            try add("newResource", newResource, from: "--new-resource")
+        } else {
+            form.add("op", text: try simulated, from: "the operation")
+            if let value = try wantedValue { try add("value", value.json, from: value.origin) }
+            try add("query", query, from: "--query")
+        }
+        form.add("path", text: path, from: "the path")
         if let auth {
-            try add("auth", Array(auth.utf8), from: "--auth")
+            try add("auth", auth, from: "--auth")
         } else if let uid {
             let json: JSONValue = ["uid": .string(uid)]
             form.add("auth", json: json.text, from: "--uid")
         }
         if let now { form.add("now", json: Array("\(now)".utf8), from: "--now") }
-        if let rules { form.add("rules", text: rules.text, from: rules.path) }
+        if sendsRules, let rules { form.add("rules", text: rules.text, from: rules.path) }
         if let data {
             try add("data", TextFile.bytes(data, byteLimit: Self.byteLimit), from: data)
         }
         form.finish()
         return form
+    }
+
+    /// Whether a file is meant: by an option that only files have, or by the rules.
+    private func isForFiles(_ rules: RulesFile?) throws(CommandError) -> Bool {
+        let isAsked = files || bucket != nil || resource != nil || newResource != nil
+        guard let rules else { return isAsked }
+        if case .files = rules.rules { return true }
+        if isAsked { _ = try rules.fileRuleset }
+        return false
+    }
+
+    /// The operation on a file, which has neither a value nor a query.
+    private var simulatedOnFile: String {
+        get throws(CommandError) {
+            if value != nil || valueFile != nil || query != nil {
+                throw .usage(
+                    "a request for a file takes no --value, --value-file or --query; --new-resource says what is stored"
+                )
+            }
+            let known = FileOperation.allCases.map(\.rawValue)
+            if known.contains(operation) { return operation }
+            let near = Spelling.nearest(to: operation, among: known)
+            let hint = near.map { "; did you mean '\($0)'?" } ?? ""
+            throw .usage(
+                "'\(operation)' is not an operation on files: get, list, create, update or delete\(hint)"
+            )
+        }
     }
 
     /// The simulator's word for the operation.

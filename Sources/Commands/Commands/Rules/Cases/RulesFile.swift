@@ -1,11 +1,18 @@
+import FileRules
 import Files
 import RulesTools
 import SecurityRules
 
+/// A rules file that loads, for a database or for files.
 struct RulesFile {
+    enum Rules {
+        case database(Ruleset)
+        case files(FileRuleset)
+    }
+
     let path: String
     let text: String
-    let ruleset: Ruleset
+    let rules: Rules
 
     /// Bytes of one file: more than rules may have, so that their own limit speaks.
     static let byteLimit = 8 << 20
@@ -16,9 +23,28 @@ struct RulesFile {
     static func load(_ path: String) throws(CommandError) -> RulesFile {
         let text = try TextFile.read(path, byteLimit: byteLimit)
         do throws(RulesError) {
-            return RulesFile(path: path, text: text, ruleset: try Ruleset.load(text))
+            let rules: Rules =
+                FileRuleset.isMeant(text)
+                ? .files(try FileRuleset.load(text)) : .database(try Ruleset.load(text))
+            return RulesFile(path: path, text: text, rules: rules)
         } catch {
             throw .failed(FaultList.text(error, in: text, path: path))
+        }
+    }
+
+    /// The rules, which must be for a database.
+    var ruleset: Ruleset {
+        get throws(CommandError) {
+            if case .database(let ruleset) = rules { return ruleset }
+            throw .usage("\(path): holds rules for files; rules for a database are needed here")
+        }
+    }
+
+    /// The rules, which must be for files.
+    var fileRuleset: FileRuleset {
+        get throws(CommandError) {
+            if case .files(let ruleset) = rules { return ruleset }
+            throw .usage("\(path): holds rules for a database; rules for files are needed here")
         }
     }
 }

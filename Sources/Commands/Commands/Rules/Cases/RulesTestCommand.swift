@@ -1,4 +1,5 @@
 import ArgumentParser
+import FileRulesTools
 import Files
 import RulesTools
 import SecurityRules
@@ -9,7 +10,8 @@ struct RulesTestCommand: Command {
         abstract: "Run files of cases against rules; exit code 1 when a case fails.",
         discussion: """
             A case is a request with the decision that it must get. X.json beside X.cases.json has the rules,
-            unless the file brings 'rules' or --rules names others. A failure shows why it was decided so. Exit code 1 also
+            unless the file brings 'rules' or --rules names others; of cases for files ("service": "files") it is X, such as
+            storage.rules beside storage.rules.cases.json. A failure shows why it was decided so. Exit code 1 also
             for a file that cannot be read or holds no cases, 2 when no rules are found.
 
             Examples:
@@ -99,12 +101,27 @@ struct RulesTestCommand: Command {
 
     private func run(_ source: CaseSource, _ report: inout TestReport) {
         report.begin(source)
-        for example in source.file.cases {
-            if let filter, !example.name.contains(filter) { continue }
-            let outcome = example.run(under: source.rules(of: example))
-            report.add(outcome, from: source)
+        switch source.cases {
+        case .database(let file, let shared):
+            for example in file.cases where isWanted(example.name) {
+                guard let rules = file.rules(of: example, shared: shared) else {
+                    preconditionFailure(Self.unruled)
+                }
+                report.add(example.run(under: rules), of: file, from: source)
+            }
+        case .files(let file, let shared):
+            for example in file.cases where isWanted(example.name) {
+                guard let outcome = example.run(under: shared) else {
+                    preconditionFailure(Self.unruled)
+                }
+                report.add(outcome, of: file, from: source)
+            }
         }
     }
+
+    private static let unruled = "cases without rules are refused when the file is read"
+
+    private func isWanted(_ name: String) -> Bool { filter.map { name.contains($0) } ?? true }
 }
 
 /// How the outcome of cases is written.

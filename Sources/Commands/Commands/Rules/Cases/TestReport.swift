@@ -1,3 +1,4 @@
+import FileRulesTools
 import Files
 import JSONTree
 import RulesTools
@@ -7,7 +8,11 @@ import SecurityRules
 struct TestReport {
     struct Entry {
         let file: String
-        let example: RuleCase
+        let name: String
+        /// The request in a line.
+        let summary: String
+        /// Why, as the case says.
+        let why: String?
         /// `file:line:column`; worked out for failures alone.
         let location: String?
         let problems: [String]
@@ -19,7 +24,7 @@ struct TestReport {
         /// `{"file","name","passed","place"?,"explanation"?,"problems"?}`.
         fileprivate var json: JSONValue {
             [
-                "file": .string(file), "name": .string(example.name), "passed": .boolean(isPassed),
+                "file": .string(file), "name": .string(name), "passed": .boolean(isPassed),
                 "place": location.map { .string($0) },
                 "explanation": explanation.map { .string($0) },
                 "problems": isPassed ? nil : .list(problems.map { .string($0) }),
@@ -27,35 +32,97 @@ struct TestReport {
         }
     }
 
+    /// How much of some rules their cases have reached.
+    private enum Reach {
+        case database(Coverage)
+        case files(FileCoverage)
+
+        var line: String {
+            switch self {
+            case .database(let coverage): coverage.line
+            case .files(let coverage): coverage.line
+            }
+        }
+
+        var json: [UInt8] {
+            switch self {
+            case .database(let coverage): coverage.json()
+            case .files(let coverage): coverage.json.text
+            }
+        }
+    }
+
     private(set) var cases: [Entry] = []
     private(set) var failureCount = 0
     /// The coverage of each ruleset by its cases, in the order of first use.
-    private var covered: [(path: String, coverage: Coverage)] = []
+    private var covered: [(path: String, reach: Reach)] = []
 
     /// Continues with another file.
     mutating func begin(_ source: CaseSource) {
-        guard let path = source.rulesPath, case .success(let ruleset) = source.rules,
-            !covered.contains(where: { $0.path == path })
-        else { return }
-        covered.append((path, Coverage(ruleset)))
+        guard let path = source.rulesPath, !covered.contains(where: { $0.path == path }) else {
+            return
+        }
+        switch source.cases {
+        case .database(_, .success(let rules)?): covered.append((path, .database(Coverage(rules))))
+        case .files(_, .success(let rules)?): covered.append((path, .files(FileCoverage(rules))))
+        case .database, .files: break
+        }
     }
 
-    mutating func add(_ outcome: CaseOutcome, from source: CaseSource) {
-        if let decision = outcome.decision, !source.file.hasOwnRules(outcome.example),
-            let index = covered.firstIndex(where: { $0.path == source.rulesPath })
+    mutating func add(_ outcome: CaseOutcome, of file: CaseFile, from source: CaseSource) {
+        let example = outcome.example
+        if let decision = outcome.decision, !file.hasOwnRules(example), let index = index(source),
+            case .database(var coverage) = covered[index].reach
         {
-            covered[index].coverage.add(decision)
+            coverage.add(decision)
+            covered[index].reach = .database(coverage)
         }
-        if !outcome.isPassed { failureCount += 1 }
-        cases.append(
+        add(
             Entry(
                 file: source.path,
-                example: outcome.example,
-                location: outcome.isPassed ? nil : source.location(of: outcome.example),
+                name: example.name,
+                summary: example.summary,
+                why: example.why,
+                location: outcome.isPassed ? nil : location(file.position(of: example), source),
                 problems: outcome.problems,
-                explanation: outcome.isPassed ? nil : outcome.explanation,
+                explanation: outcome.isPassed ? nil : outcome.explanation
             )
         )
+    }
+
+    mutating func add(_ outcome: FileCaseOutcome, of file: FileCaseFile, from source: CaseSource) {
+        let example = outcome.example
+        if let decision = outcome.decision, example.ownRules == nil, let index = index(source),
+            case .files(var coverage) = covered[index].reach
+        {
+            coverage.add(decision)
+            covered[index].reach = .files(coverage)
+        }
+        add(
+            Entry(
+                file: source.path,
+                name: example.name,
+                summary: example.summary,
+                why: example.why,
+                location: outcome.isPassed ? nil : location(file.position(of: example), source),
+                problems: outcome.problems,
+                explanation: outcome.isPassed ? nil : outcome.explanation
+            )
+        )
+    }
+
+    private mutating func add(_ entry: Entry) {
+        if !entry.isPassed { failureCount += 1 }
+        cases.append(entry)
+    }
+
+    private func index(_ source: CaseSource) -> Int? {
+        covered.firstIndex { $0.path == source.rulesPath }
+    }
+
+    /// `rules/a.cases.json:12:3`.
+    private func location(_ position: (line: Int, column: Int), _ source: CaseSource) -> String {
+        "\(source.path):\(position.line):\(position.column)"
     }
 
     func writePage(to path: String) throws(CommandError) {
@@ -68,7 +135,10 @@ struct TestReport {
                     + covered.map(\.path).joined(separator: ", ")
             )
         }
-        let page = CoveragePage.bytes(title: first.path, first.coverage.json())
+        guard case .database(let coverage) = first.reach else {
+            throw .usage("--coverage-html shows rules for databases; \(first.path) is for files")
+        }
+        let page = CoveragePage.bytes(title: first.path, coverage.json())
         try OutputFile.write(page, to: path)
     }
 
@@ -86,7 +156,7 @@ struct TestReport {
         var lines: [String] = []
         for entry in cases {
             if entry.isPassed {
-                if isVerbose { lines.append("ok      \(entry.file): \(entry.example.name)") }
+                if isVerbose { lines.append("ok      \(entry.file): \(entry.name)") }
             } else {
                 lines += failure(entry)
             }
@@ -95,16 +165,16 @@ struct TestReport {
         lines.append("\(cases.count - failureCount) passed, \(failureCount) failed")
         for one in covered {
             let prefix = covered.count > 1 ? "\(one.path): " : ""
-            lines.append(prefix + one.coverage.line)
+            lines.append(prefix + one.reach.line)
         }
         return lines
     }
 
     private func failure(_ entry: Entry) -> [String] {
-        var lines = ["FAILED  \(entry.location ?? entry.file): \(entry.example.name)"]
-        lines.append("    \(entry.example.summary)")
+        var lines = ["FAILED  \(entry.location ?? entry.file): \(entry.name)"]
+        lines.append("    \(entry.summary)")
         for problem in entry.problems { lines.append("    \(problem)") }
-        if let why = entry.example.why { lines.append("    the case says: \(why)") }
+        if let why = entry.why { lines.append("    the case says: \(why)") }
         if let explanation = entry.explanation {
             lines.append("")
             for line in explanation.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -122,7 +192,7 @@ struct TestReport {
     private func json() -> [UInt8] {
         func line(_ value: JSONValue) -> JSONValue { .raw([UInt8(ascii: "\n")] + value.text) }
         let reports = covered.map { one in
-            line(["file": .string(one.path), "coverage": .raw(one.coverage.json())])
+            line(["file": .string(one.path), "coverage": .raw(one.reach.json)])
         }
         let report: JSONValue = [
             "passed": .number(cases.count - failureCount), "failed": .number(failureCount),

@@ -30,7 +30,7 @@ struct RulesPushCommand: Command {
 
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
-        let checked = CheckedFile(file)
+        let checked = try CheckedFile(database: file)
         guard checked.errors.isEmpty else { return .failed(checked.findings) }
         let rules = try PublishedRules(of: database)
         var request = database.request(
@@ -49,6 +49,16 @@ struct RulesPushCommand: Command {
 }
 
 extension CheckedFile {
+    /// Reads and checks a file with rules for a database.
+    init(database path: String) throws(CommandError) {
+        self.init(path)
+        if isForFiles {
+            throw .usage(
+                "\(name): holds rules for files; a server reads them from the file of --files-rules"
+            )
+        }
+    }
+
     /// Sends the rules; the faults that the server finds are the outcome, else the text `done` says of its answer.
     func publish(
         by request: HTTPRequest,

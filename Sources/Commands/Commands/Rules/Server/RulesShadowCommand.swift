@@ -43,7 +43,7 @@ struct RulesShadowCommand: ParsableCommand {
 
         func outcome() throws(CommandError) -> CommandOutcome {
             let database = try server.database()
-            let checked = CheckedFile(file)
+            let checked = try CheckedFile(database: file)
             guard checked.errors.isEmpty else { return .failed(checked.findings) }
             let address = DatabasePath("/.settings/rulesets")
             let request = database.request(.post, address, body: .bytes(checked.bytes))
