@@ -14,6 +14,13 @@ package struct RulesVersion: Sendable, Equatable {
     package let text: String?
 
     package var byteCount: Int { text?.utf8.count ?? 0 }
+
+    package init(number: Int, time: Timestamp?, author: String?, text: String?) {
+        self.number = number
+        self.time = time
+        self.author = author
+        self.text = text
+    }
 }
 
 /// How the rules of a database are to be replaced.
@@ -40,6 +47,17 @@ package struct RulesChange: Sendable, Equatable {
 /// the version back.
 extension RulesVersion {
     static let entryPrefix = "rulesVersion/"
+
+    /// How many of the oldest versions make room for the others; never the newest.
+    package static func excessCount(_ all: [RulesVersion]) -> Int {
+        var excess = max(0, all.count - Limits.rulesVersions)
+        var byteCount = all.dropFirst(excess).reduce(0) { $0 + $1.byteCount }
+        while byteCount > Limits.rulesVersionsByteCount, excess < all.count - 1 {
+            byteCount -= all[excess].byteCount
+            excess += 1
+        }
+        return excess
+    }
 
     private static let detachedKind = "detached"
     private static let rulesKind = "rules"
@@ -97,13 +115,7 @@ extension DatabaseSettings {
 
     /// The entries that add versions to the history, and those that make room: the oldest ones go, never the newest.
     func entries(adding added: [RulesVersion]) -> [Entry] {
-        let all = versions + added
-        var excess = max(0, all.count - Limits.rulesVersions)
-        var byteCount = all.dropFirst(excess).reduce(0) { $0 + $1.byteCount }
-        while byteCount > Limits.rulesVersionsByteCount, excess < all.count - 1 {
-            byteCount -= all[excess].byteCount
-            excess += 1
-        }
+        let excess = RulesVersion.excessCount(versions + added)
         let kept = added.dropFirst(max(0, excess - versions.count))
         return versions.prefix(excess).map(\.withdrawal) + kept.map(\.entry)
     }

@@ -61,9 +61,11 @@ extension RulesVersion {
     }
 }
 
-/// Which rules a database has, and why. The log, a check and the history say it in these words.
+/// Which rules a database has, or files, and why. The log, a check and the history say it in these words.
 struct RulesInForce {
-    let database: DatabaseID
+    /// What has the rules, and the command that goes back to the file.
+    private let subject: String
+    private let detaching: String
     /// The version of its own that is in force; nil when it has no rules of its own.
     let own: RulesVersion?
     /// What counts without rules of its own.
@@ -75,9 +77,21 @@ struct RulesInForce {
     /// The configured file that is not used, with what goes back to it; nil when none is passed over.
     var unusedFileText: String? {
         guard let own, case .file(let path) = fallback else { return nil }
-        return "\(path) is not used by database \(database), "
-            + "which has rules of its own (version \(own.number)); "
-            + "'hearth rules detach --instance \(database)' goes back to the file"
+        return
+            "\(path) is not used by \(subject) (version \(own.number)); '\(detaching)' goes back to the file"
+    }
+
+    init(database: DatabaseID, own: RulesVersion?, fallback: RulesFallback) {
+        subject = "database \(database), which has rules of its own"
+        detaching = "hearth rules detach --instance \(database)"
+        (self.own, self.fallback) = (own, fallback)
+    }
+
+    /// Of files: of every bucket that has no rules file of its own.
+    init(filesOwn own: RulesVersion?, fallback: RulesFallback) {
+        subject = "buckets, which have rules of their own"
+        detaching = "hearth rules detach --files"
+        (self.own, self.fallback) = (own, fallback)
     }
 }
 

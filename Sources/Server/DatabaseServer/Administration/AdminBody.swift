@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRules
 import FileRulesTools
 import JSONTree
 import RulesTools
@@ -10,6 +11,8 @@ import Transport
 /// Unless it is small it is read only when an administrator sent it (`RequestService.admitsFirst`); neither must hold the loop.
 enum AdminBody: Sendable {
     case rules(RulesChange)
+    /// Rules for files.
+    case fileRules(RulesChange)
     /// Rules to be kept under this name.
     case ruleset(id: String)
     case setting(ValueSetting, author: String)
@@ -27,14 +30,21 @@ enum AdminBody: Sendable {
     /// Bytes that the value of a setting may have.
     static let settingByteCount = 64 * 1024
 
-    /// What a body asks for: an operation of the engine, or a request for a file to be tried.
+    /// What a body asks for: an operation of the engine, rules for files, or a request for a file to be tried.
     enum Content: Sendable {
         case operation(Request.Operation)
+        case fileRules(FileRuleset, RulesChange)
         case fileSimulation(FileSimulation, isAnsweredInWords: Bool)
     }
 
     /// What is asked for. Pure, any thread may do it.
     func content(_ body: [UInt8]) throws(AdminBodyFault) -> Content {
+        if case .fileRules(let change) = self {
+            let text = try Self.text(body)
+            do throws(RulesError) { return .fileRules(try FileRuleset.load(text), change) } catch {
+                throw .rules(error)
+            }
+        }
         guard case .simulation(let isAnsweredInWords, let bucket, let now) = self else {
             return .operation(try operation(body))
         }
@@ -68,7 +78,8 @@ enum AdminBody: Sendable {
             return try Self.operation { () throws(BadRequest) in
                 .put(target, try Draft(upload: body, type: type))
             }
-        case .simulation: preconditionFailure("a request to be tried has a reader of its own")
+        case .fileRules, .simulation:
+            preconditionFailure("what is no operation of the engine has a reader of its own")
         }
     }
 
@@ -78,10 +89,15 @@ enum AdminBody: Sendable {
         do throws(BadRequest) { return try read() } catch { throw .request(error) }
     }
 
-    private static func rules(_ body: [UInt8]) throws(AdminBodyFault) -> Ruleset {
+    private static func text(_ body: [UInt8]) throws(AdminBodyFault) -> String {
         guard let text = String(validating: body, as: UTF8.self) else {
             throw .request(BadRequest("The rules are not UTF-8 text."))
         }
+        return text
+    }
+
+    private static func rules(_ body: [UInt8]) throws(AdminBodyFault) -> Ruleset {
+        let text = try text(body)
         do throws(RulesError) { return try Ruleset.load(text) } catch { throw .rules(error) }
     }
 }
@@ -112,6 +128,9 @@ extension AdminService {
             [self] outcome in
             switch outcome {
             case .success(.operation(let operation)): self.submit(operation, pending)
+            case .success(.fileRules(let rules, let change)):
+                pending.subject = .fileRules(.replace(rules, change))
+                self.submit(.inspect, pending)
             case .success(.fileSimulation(let simulation, let isAnsweredInWords)):
                 pending.subject = .fileSimulation(simulation, isAnsweredInWords: isAnsweredInWords)
                 self.submit(.inspect, pending)

@@ -47,6 +47,12 @@ enum RulesAuthor {
 extension AdminService {
     /// The list of versions, or one of them, as it was sent.
     func askForHistory(_ pending: PendingExchange) {
+        if pending.parameters.isForFiles {
+            let number = Int(pending.request.name)
+            let ask = number.map { FileRulesAsk.version($0) } ?? FileRulesAsk.history
+            pending.subject = .fileRules(ask)
+            return submit(.inspect, pending)
+        }
         if let number = Int(pending.request.name) {
             pending.subject = .rulesVersion(number)
         } else {
@@ -76,7 +82,11 @@ extension HTTPResponse {
     static let rulesVersionHeader = "Rules-Version"
 
     /// The text of one of the versions.
-    static func rules(_ versions: [RulesVersion], number: Int) -> HTTPResponse {
+    static func rules(
+        _ versions: [RulesVersion],
+        number: Int,
+        isForFiles: Bool = false
+    ) -> HTTPResponse {
         guard let version = versions.first(where: { $0.number == number }) else {
             let range =
                 versions.first.flatMap { first in
@@ -87,17 +97,25 @@ extension HTTPResponse {
         guard let text = version.text else {
             return error(404, "Version \(number) is that of no rules of its own.")
         }
-        return json(Array(text.utf8))
+        return isForFiles ? fileRules(text) : json(Array(text.utf8))
     }
 
-    /// The list of versions, the newest first, with what is in force, and what would be without them.
+    /// The text of rules for files.
+    static func fileRules(_ text: String) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            headers: headers(type: "text/plain; charset=utf-8"),
+            body: Array(text.utf8)
+        )
+    }
+
+    /// The list of versions, the newest first, with what is in force, and what would be without them. The newest counts
+    /// while it has a text.
     static func rulesHistory(
         _ versions: [RulesVersion],
-        of database: DatabaseID,
-        _ fallback: RulesFallback
+        _ inForce: RulesInForce,
+        isForFiles: Bool = false
     ) -> HTTPResponse {
-        let own = versions.last.flatMap { $0.text == nil ? nil : $0 }
-        let inForce = RulesInForce(database: database, own: own, fallback: fallback)
         let list = versions.reversed().map { version -> JSONValue in
             [
                 "number": .number(version.number), "time": time(of: version),
@@ -108,7 +126,8 @@ extension HTTPResponse {
             ]
         }
         return json(of: [
-            "versions": .list(list), "withoutOwn": fallback.json,
+            "service": isForFiles ? "files" : nil,
+            "versions": .list(list), "withoutOwn": inForce.fallback.json,
             "inForce": .string(inForce.text),
             "notUsed": inForce.unusedFileText.map { .string($0) },
         ])
@@ -127,9 +146,12 @@ extension HTTPResponse {
     }
 
     /// Another version is in force than the request expects: which one, since when, and whose.
-    static func rulesMismatch(_ present: RulesVersion?) -> HTTPResponse {
+    static func rulesMismatch(
+        _ present: RulesVersion?,
+        of owner: String = "database"
+    ) -> HTTPResponse {
         guard let present else {
-            let text = "The database has no version of its rules."
+            let text = "The \(owner) has no version of its rules."
             return json(of: ["error": .string(text), "number": .integer(0)], status: 412)
         }
         var text = "The rules are at version \(present.number)"

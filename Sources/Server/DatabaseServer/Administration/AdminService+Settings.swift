@@ -9,6 +9,14 @@ import Transport
 extension AdminService {
     /// The rules: read, replaced, or removed.
     func askForRules(_ pending: PendingExchange) {
+        if pending.parameters.isForFiles {
+            switch pending.method {
+            case .put: return read(.fileRules(rulesChange(pending)), pending)
+            case .delete: pending.subject = .fileRules(.replace(nil, rulesChange(pending)))
+            default: pending.subject = .fileRules(.inForce)
+            }
+            return submit(.inspect, pending)
+        }
         switch pending.method {
         case .put: read(.rules(rulesChange(pending)), pending)
         case .delete: submit(.putRules(nil, rulesChange(pending)), pending)

@@ -64,9 +64,25 @@ struct ConfigurationCheck: Sendable {
         for database in configuration.databases {
             if let path = database.rulesFile { lookAtRules(path, .database) }
         }
+        if let path = configuration.files.rulesFile { lookAtFileRules(path, .filesRules) }
+        for bucket in configuration.files.buckets {
+            if let path = bucket.rulesFile { lookAtFileRules(path, .filesBucket) }
+        }
         let samples = configuration.sampleDatabases.map(\.rawValue)
         if !samples.isEmpty {
             facts.append("databases with the sample rules: \(samples.joined(separator: ", "))")
+        }
+    }
+
+    private mutating func lookAtFileRules(_ path: String, _ setting: Setting) {
+        guard access(path, R_OK) == 0 else { return }
+        do {
+            _ = try FileRulesStore.load(path)
+            facts.append("\(path): rules for files load")
+        } catch {
+            for line in "\(error)".split(separator: "\n") {
+                fault(setting, "\(line)", "See: hearth rules check \(path)")
+            }
         }
     }
 
@@ -101,7 +117,7 @@ struct ConfigurationCheck: Sendable {
     private mutating func lookAtRulesInForce() {
         guard let found = ownRulesInFolder() else { return }
         var own = Dictionary(uniqueKeysWithValues: found.map { ($0.database, $0.version) })
-        own[.accounts] = nil
+        for reserved in [DatabaseID.accounts, .files] { own[reserved] = nil }
         let named = configuration.databases.map { DatabaseID($0.name.text) }
         let samples = configuration.sampleDatabases.map { DatabaseID($0.rawValue) }
         let databases = Set(own.keys).union(named).union(samples).sorted()

@@ -22,6 +22,8 @@ final class RESTParameters {
     var author: String?
     /// The version of the rules that must be in force for them to be replaced.
     var expectedVersion: Int?
+    /// Whether rules are those for files, and not those of the database.
+    var isForFiles = false
     /// What of values is written.
     var form: Node.JSONForm {
         if isShallow { return .keys }
@@ -62,6 +64,7 @@ final class RESTParameters {
             case "dryRun": isDryRun = try RESTParameters.flag(name, value)
             case "author": author = try RulesAuthor.read(value)
             case "expectedVersion": expectedVersion = try RulesAuthor.version(value)
+            case "service": isForFiles = try RESTParameters.isForFiles(value)
             case "format": try take(format: value)
             case Self.overrideName: override = try RESTParameters.override(value)
             case "writeSizeLimit": sizeLimit = try RESTParameters.sizeLimit(value)
@@ -76,6 +79,14 @@ final class RESTParameters {
         }
         token = token ?? accessToken ?? authToken
         if isRead, choosesChildren { query = try RESTParameters.query(head) }
+    }
+
+    private static func isForFiles(_ service: String) throws(BadRequest) -> Bool {
+        switch service {
+        case "files": true
+        case "database": false
+        default: throw BadRequest("'service' must be 'files' or 'database'")
+        }
     }
 
     private func take(format: String) throws(BadRequest) {

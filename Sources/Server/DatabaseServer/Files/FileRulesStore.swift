@@ -6,35 +6,44 @@ import SecurityRules
 
 /// The rules for files in force.
 struct FileRulesStore: Sendable {
-    /// Those of every bucket that has none of its own.
-    private(set) var shared: FileRulesInForce
-    private var own: [BucketName: FileRuleset] = [:]
+    /// Those of files that the configuration names: of one bucket, or (nil) of all others.
+    private var files: [BucketName?: FileRuleset] = [:]
+    /// Instead of the file of all others: rules that were published, or `none` where these do not load any more.
+    private var published: FileRulesInForce?
+    /// What counts without rules.
+    private let unruled: FileRulesInForce
 
     /// Reads the files that the configuration names.
     ///
     /// - Throws: `RulesFileError` for people.
     init(_ configuration: Configuration) throws {
-        shared = configuration.mode == .development ? .open : .none
-        if let path = configuration.files.rulesFile { shared = .loaded(try Self.load(path)) }
+        unruled = configuration.mode == .development ? .open : .none
+        if let path = configuration.files.rulesFile { files[nil] = try Self.load(path) }
         for bucket in configuration.files.buckets {
-            if let path = bucket.rulesFile { own[bucket.name] = try Self.load(path) }
+            if let path = bucket.rulesFile { files[bucket.name] = try Self.load(path) }
         }
     }
 
     /// The rules of a bucket.
     func rules(of bucket: BucketName) -> FileRulesInForce {
-        own[bucket].map { .loaded($0) } ?? shared
+        files[bucket].map { .loaded($0) } ?? shared
     }
 
-    /// Puts the rules of one bucket, or (nil) of all that have none of their own, in force.
-    mutating func set(_ rules: FileRuleset, of bucket: BucketName?) {
-        if let bucket { own[bucket] = rules } else { shared = .loaded(rules) }
+    /// The rules of every bucket that has no file of its own.
+    var shared: FileRulesInForce {
+        published ?? files[nil].map { FileRulesInForce.loaded($0) } ?? unruled
     }
+
+    /// Takes the rules of the file of one bucket, or (nil) of that of all others.
+    mutating func set(_ rules: FileRuleset, of bucket: BucketName?) { files[bucket] = rules }
+
+    /// Puts rules in the place of the file of all others; nil goes back to it.
+    mutating func publish(_ rules: FileRulesInForce?) { published = rules }
 
     /// Puts rules in the place of all.
     mutating func replace(_ rules: FileRuleset) {
-        shared = .loaded(rules)
-        own = [:]
+        files = [:]
+        published = .loaded(rules)
     }
 
     /// Rules from a file, with faults that name it.

@@ -1,9 +1,7 @@
 import DatabaseCore
 import FileProtocol
 import FileRecords
-import FileRulesTools
 import JSONTree
-import Logging
 import Transport
 
 /// Files, by the protocol of the SDKs of clients and by that of libraries of servers.
@@ -34,23 +32,12 @@ final class FileService: Service {
 
     /// Makes what is known of all files of their records; before the server is ready.
     func begin() {
+        loadPublishedRules()
         logRulesInForce()
         disk.checkRemote()
         store.load()
         loadUploads()
         collection.begin()
-    }
-
-    private func logRulesInForce() {
-        switch rules.shared {
-        case .loaded:
-            let path = configuration.files.rulesFile ?? ""
-            log.notice("rules for files from a file", metadata: ["file": "\(path)"])
-        case .open:
-            log.warning("files without rules are OPEN to everybody who can reach this server")
-        case .none where configuration.files.buckets.isEmpty: break
-        case .none: log.notice("buckets without rules deny everything but the admin")
-        }
     }
 
     /// Takes a request whose body has come or comes.

@@ -81,7 +81,8 @@ final class FileStore {
     func removeAll(then: @escaping @LoopActor (FileFault?) -> Void) {
         let all = catalog
         commit([], FileTree.roots.map { ($0, .absent) }, then: then)
-        if tree.root.isAbsent { catalog = FileCatalog(after: all) }
+        let isDone = FileTree.roots.allSatisfy { tree.root.descendant(at: $0).isAbsent }
+        if isDone { catalog = FileCatalog(after: all) }
     }
 
     /// Calls `then` once everything that could be seen is durable.

@@ -14,6 +14,7 @@ extension DatabaseID {
 ///     buckets/B/SHA256(NAME)     a record (`FileRecord.json`)     dots of B are written as colons
 ///     made/B                     when a bucket was made, milliseconds since 1970
 ///     finals/UPLOAD              the generation that a resumable upload has made, until its own file says that it is over
+///     rules/NUMBER               a version of the rules that were published: time, author, and text unless they were taken away
 ///
 /// A snapshot: looking something up costs O(log n) and copies nothing. What refers to a blob is counted from the records, so
 /// that a deletion writes nothing but its absence, and nothing can disagree.
@@ -27,7 +28,7 @@ struct FileTree: Sendable {
         Key(unchecked: bucket.text.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: ":") : $0 })
     }
 
-    /// Where everything is.
+    /// Where everything is but rules.
     static let roots = ["buckets", "made", "finals"].map { Path([key($0)]) }
 
     static func path(_ address: ObjectAddress) -> Path {
@@ -57,7 +58,43 @@ struct FileTree: Sendable {
         do throws(NameFault) { return try BucketName(text) } catch { return nil }
     }
 
+    private static func path(rules number: Int) -> Path { Path([key("rules"), key("\(number)")]) }
+
+    /// What keeps a version of the rules, and lets the oldest ones go.
+    func writes(adding version: RulesVersion) -> [(path: Path, node: Node)] {
+        let versions = rulesVersions + [version]
+        let removed = versions.prefix(RulesVersion.excessCount(versions))
+        let path = Self.path(rules: version.number)
+        var writes = removed.map { (path: Self.path(rules: $0.number), node: Node.absent) }
+        func add(_ name: String, _ node: Node?) {
+            if let node { writes.append((path.appending(Self.key(name)), node)) }
+        }
+        add("time", version.time.map { Node(integer: $0.milliseconds) })
+        add("author", version.author.map { Node(string: $0) })
+        add("text", version.text.map { Node(string: $0) })
+        return writes
+    }
+
     // MARK: - Looking up
+
+    /// The versions of the rules that were published, the oldest first; the last one is in force.
+    var rulesVersions: [RulesVersion] {
+        var found: [RulesVersion] = []
+        root.member("rules").visitChildren { key, version in
+            guard let number = Int(Key(key).string) else { return true }
+            let time = version.member("time").integer
+            found.append(
+                RulesVersion(
+                    number: number,
+                    time: time.map { Timestamp(milliseconds: $0) },
+                    author: version.member("author").string,
+                    text: version.member("text").string
+                )
+            )
+            return true
+        }
+        return found.sorted { $0.number < $1.number }
+    }
 
     /// The record of an object; nil when there is none, or when it is damaged, which the start has said.
     func record(_ address: ObjectAddress) -> FileRecord? {

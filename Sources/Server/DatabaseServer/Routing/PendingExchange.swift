@@ -42,6 +42,8 @@ final class PendingExchange {
         case rulesFindings([UInt8])
         /// A request for a file that is tried.
         case fileSimulation(FileSimulation, isAnsweredInWords: Bool)
+        /// Something with the rules for files.
+        case fileRules(FileRulesAsk)
         case inspection(InspectionRequest)
         /// A search below the node that is read.
         case search(SearchRequest)

@@ -55,6 +55,7 @@ extension RequestService {
             case .rulesFindings(let text): server.admin.answerFindings(pending, text)
             case .fileSimulation(let simulation, let isAnsweredInWords):
                 server.fileService.answer(simulation, inWords: isAnsweredInWords, pending)
+            case .fileRules(let ask): server.fileService.answer(ask, pending)
             case .inspection(let request):
                 server.inspection.answerInspection(pending, request, response)
             default: unexpected(response)
@@ -70,7 +71,10 @@ extension RequestService {
             case .rulesVersion(let number):
                 finish(pending, .rules(versions, number: number))
             case .rulesHistory(let fallback):
-                finish(pending, .rulesHistory(versions, of: pending.database, fallback))
+                let own = versions.last.flatMap { $0.text == nil ? nil : $0 }
+                let database = pending.database
+                let inForce = RulesInForce(database: database, own: own, fallback: fallback)
+                finish(pending, .rulesHistory(versions, inForce))
             default: unexpected(response)
             }
         case .rulesPut(let version): finish(pending, .rulesPut(version: version))

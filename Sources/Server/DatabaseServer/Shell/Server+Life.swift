@@ -82,6 +82,7 @@ extension Server {
         do {
             fileService.rules.set(try FileRulesStore.load(path), of: bucket)
             log.notice("rules for files read again", metadata: ["file": "\(path)"])
+            if bucket == nil { fileService.logRulesInForce() }
         } catch {
             log.error("the rules for files in force stay, since the new ones do not load")
             for line in "\(error)".split(separator: "\n") { log.error("\(line)") }

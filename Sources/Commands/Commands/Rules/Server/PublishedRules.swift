@@ -1,8 +1,10 @@
 import HTTPClient
 import JSONTree
 
-/// The rules of a database, as its server reports them.
+/// The rules of a database, or those for files, as their server reports them.
 struct PublishedRules {
+    /// Whether they are for files.
+    let isForFiles: Bool
     /// The versions of its own that the server keeps, the newest first.
     let versions: [PublishedVersion]
     /// The rules in force while it has none of its own; nil if the server does not say.
@@ -40,19 +42,33 @@ struct PublishedRules {
         }
     }
 
-    init(of database: RemoteDatabase) throws(CommandError) {
-        let request = database.request(.get, PublishedVersion.address)
+    init(of database: RemoteDatabase, files: Bool) throws(CommandError) {
+        let request = database.request(
+            .get,
+            PublishedVersion.address,
+            Self.parameters(files: files)
+        )
         let body = try database.perform(request).body
         guard let versions = PublishedVersion.read(body) else {
             throw .failed(
                 "\(database.location) answers no history of rules: is it an older server?"
             )
         }
-        self.init(versions, body)
+        // One that does not know rules for files answers with those of the database.
+        if files, Node(answer: body)?.member("service").string != "files" {
+            throw .failed(
+                "\(database.location) keeps no rules for files: is it an older server?"
+            )
+        }
+        self.init(versions, body, files: files)
     }
 
+    /// The parameters that say which rules are meant.
+    static func parameters(files: Bool) -> Parameters { files ? [("service", "files")] : [] }
+
     /// With the answer whose versions these are.
-    init(_ versions: [PublishedVersion], _ body: [UInt8]) {
+    init(_ versions: [PublishedVersion], _ body: [UInt8], files: Bool = false) {
+        isForFiles = files
         self.versions = versions
         fallback = Node(answer: body).flatMap { Fallback($0.member("withoutOwn")) }
     }
@@ -72,7 +88,8 @@ struct PublishedRules {
     /// The text after own rules in force, when a file is configured; else empty.
     var unusedFileText: String {
         guard case .file(let path) = fallback else { return "" }
-        return "; the server's file \(path) is not used ('hearth rules detach' goes back to it)"
+        let command = "hearth rules detach" + (isForFiles ? " --files" : "")
+        return "; the server's file \(path) is not used ('\(command)' goes back to it)"
     }
 
     /// What a change has done, by the header of its answer:
@@ -93,6 +110,7 @@ struct PublishedRules {
     /// The versions that the server keeps: `3 to 7 ('hearth rules history' lists them)`.
     var keptText: String {
         guard let last = versions.first, let first = versions.last else { return "none" }
-        return "\(first.number) to \(last.number) ('hearth rules history' lists them)"
+        let command = "hearth rules history" + (isForFiles ? " --files" : "")
+        return "\(first.number) to \(last.number) ('\(command)' lists them)"
     }
 }

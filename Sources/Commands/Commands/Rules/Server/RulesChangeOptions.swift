@@ -12,6 +12,12 @@ struct AuthorOption: ParsableArguments {
     var name: String? { author ?? ChangeAuthor.ofProcess(ProcessEnvironment.variables()) }
 }
 
+/// Which rules are meant: those of the database, or those for files.
+struct RulesServiceOption: ParsableArguments {
+    @Flag(help: "The rules for files, and not those of the database.")
+    var files = false
+}
+
 /// Optional parts of a change of rules.
 struct RulesChangeOptions: ParsableArguments {
     @OptionGroup

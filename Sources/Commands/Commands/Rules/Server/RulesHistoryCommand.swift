@@ -11,6 +11,7 @@ struct RulesHistoryCommand: Command {
             Examples:
               hearth rules history
               hearth rules history --json
+              hearth rules history --files
               hearth rules pull --version 3
             """,
     )
@@ -18,20 +19,28 @@ struct RulesHistoryCommand: Command {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @OptionGroup
+    var service: RulesServiceOption
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
         if json {
-            let request = database.request(.get, PublishedVersion.address)
+            let request = database.request(
+                .get,
+                PublishedVersion.address,
+                PublishedRules.parameters(files: service.files)
+            )
             try database.write(database.perform(request).body, to: nil)
             return .silent
         }
-        let rules = try PublishedRules(of: database)
+        let rules = try PublishedRules(of: database, files: service.files)
         let inForce = rules.inForceText.map { "\n\($0)" } ?? ""
         guard !rules.versions.isEmpty else {
-            return .done("\(database.location) never had rules of its own\(inForce)")
+            let which = service.files ? "published rules for files" : "rules of its own"
+            return .done("\(database.location) never had \(which)\(inForce)")
         }
         return .done(Self.table(rules.versions) + inForce)
     }

@@ -30,13 +30,13 @@ struct RulesPushCommand: Command {
 
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
-        let checked = try CheckedFile(database: file)
+        let checked = CheckedFile(file)
         guard checked.errors.isEmpty else { return .failed(checked.findings) }
-        let rules = try PublishedRules(of: database)
+        let rules = try PublishedRules(of: database, files: checked.isForFiles)
         var request = database.request(
             .put,
             PublishedRules.address,
-            change.parameters,
+            change.parameters + PublishedRules.parameters(files: checked.isForFiles),
             body: .bytes(checked.bytes)
         )
         request.headers.append("Content-Type: application/json")
@@ -49,16 +49,6 @@ struct RulesPushCommand: Command {
 }
 
 extension CheckedFile {
-    /// Reads and checks a file with rules for a database.
-    init(database path: String) throws(CommandError) {
-        self.init(path)
-        if isForFiles {
-            throw .usage(
-                "\(name): holds rules for files; a server reads them from the file of --files-rules"
-            )
-        }
-    }
-
     /// Sends the rules; the faults that the server finds are the outcome, else the text `done` says of its answer.
     func publish(
         by request: HTTPRequest,
@@ -85,19 +75,24 @@ struct RulesDetachCommand: Command {
             Examples:
               hearth rules detach --instance demo
               hearth rules detach --dry-run
+              hearth rules detach --files
             """,
     )
 
     @OptionGroup
     var change: RulesChangeOptions
 
+    @OptionGroup
+    var service: RulesServiceOption
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
-        let rules = try PublishedRules(of: database)
-        let request = database.request(.delete, PublishedRules.address, change.parameters)
+        let rules = try PublishedRules(of: database, files: service.files)
+        let parameters = change.parameters + PublishedRules.parameters(files: service.files)
+        let request = database.request(.delete, PublishedRules.address, parameters)
         let response = try database.perform(request)
         if change.dryRun {
             let those = rules.fallback?.text ?? "the server's default rules"
@@ -119,6 +114,7 @@ struct RulesPullCommand: Command {
               hearth rules pull --output rules.json
               hearth rules pull --strict-json | jq .rules
               hearth rules pull --version 3                an earlier version
+              hearth rules pull --files --output storage.rules
             """,
     )
 
@@ -135,6 +131,9 @@ struct RulesPullCommand: Command {
     @Option(help: .value("number", "A version of the history."))
     var version: Int?
 
+    @OptionGroup
+    var service: RulesServiceOption
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
@@ -142,16 +141,22 @@ struct RulesPullCommand: Command {
         if strictJson, version != nil {
             throw ValidationError("--strict-json is of the rules in force; leave --version out")
         }
+        if strictJson, service.files {
+            throw ValidationError("--strict-json: rules for files are no JSON; leave it out")
+        }
     }
 
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
         let path = version.map { PublishedVersion.address(of: $0) } ?? PublishedRules.address
-        let parameters = strictJson ? [(name: "format", value: "strict")] : []
+        let parameters =
+            PublishedRules.parameters(files: service.files)
+            + (strictJson ? [(name: "format", value: "strict")] : [])
         let response = try database.perform(database.request(.get, path, parameters))
         try database.write(response.body, to: output)
-        if version == nil, let text = try PublishedRules(of: database).inForceText {
-            database.console.say(text)
+        if version == nil {
+            let rules = try PublishedRules(of: database, files: service.files)
+            if let text = rules.inForceText { database.console.say(text) }
         }
         return .silent
     }
@@ -167,6 +172,7 @@ struct RulesRollbackCommand: Command {
             Examples:
               hearth rules rollback 3
               hearth rules rollback 3 --instance demo --author ann
+              hearth rules rollback 3 --files
             """,
     )
 
@@ -176,27 +182,32 @@ struct RulesRollbackCommand: Command {
     @OptionGroup
     var author: AuthorOption
 
+    @OptionGroup
+    var service: RulesServiceOption
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
-        let rules = try PublishedRules(of: database)
+        let rules = try PublishedRules(of: database, files: service.files)
         guard let wanted = rules.versions.first(where: { $0.number == version }) else {
             throw .failed(
                 "there is no version \(version): \(database.location) keeps \(rules.keptText)"
             )
         }
         // Refused, with nothing changed, if another change came in the meantime.
-        let parameters = RulesChangeOptions.parameters(
-            author: ChangeAuthor.with("rollback to \(version)", author.name),
-            expect: rules.versions.first?.number ?? 0
-        )
+        let which = PublishedRules.parameters(files: service.files)
+        let parameters =
+            RulesChangeOptions.parameters(
+                author: ChangeAuthor.with("rollback to \(version)", author.name),
+                expect: rules.versions.first?.number ?? 0
+            ) + which
         let request: HTTPRequest
         if wanted.isDetached {
             request = database.request(.delete, PublishedRules.address, parameters)
         } else {
-            let source = database.request(.get, PublishedVersion.address(of: version))
+            let source = database.request(.get, PublishedVersion.address(of: version), which)
             let text = try database.perform(source).body
             request = database.request(.put, PublishedRules.address, parameters, body: .bytes(text))
         }

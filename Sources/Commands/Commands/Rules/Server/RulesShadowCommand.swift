@@ -43,7 +43,10 @@ struct RulesShadowCommand: ParsableCommand {
 
         func outcome() throws(CommandError) -> CommandOutcome {
             let database = try server.database()
-            let checked = try CheckedFile(database: file)
+            let checked = CheckedFile(file)
+            if checked.isForFiles {
+                throw .usage("\(checked.name): holds rules for files, which have no shadow rules")
+            }
             guard checked.errors.isEmpty else { return .failed(checked.findings) }
             let address = DatabasePath("/.settings/rulesets")
             let request = database.request(.post, address, body: .bytes(checked.bytes))
