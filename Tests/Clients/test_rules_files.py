@@ -4,7 +4,7 @@ import json
 
 import pytest
 from command_line import hearth
-from file_requests import BUCKET, upload
+from file_requests import BUCKET, place, signed_in, upload
 from hearth_server import ROOT, Hearth
 
 RULES = """rules_version = '2';
@@ -172,6 +172,38 @@ def test_what_makes_no_sense_is_said_of_the_option(folder, arguments, reason):
     given = [] if "--rules" in arguments else ["--rules", "storage.rules"]
     code, out, errors = rules(None, folder, "explain", "--files", *arguments, *given)
     assert (code, out) == (2, "") and reason in errors, errors
+
+
+# Coverage
+
+
+def test_requests_of_clients_are_counted_part_by_part(folder):
+    (folder / "own.rules").write_text(RULES.replace("users", "people"))
+    flags = ["--files-rules", folder / "storage.rules", "--files-bucket", f"own={folder / 'own.rules'}"]
+    with Hearth(*flags) as server:
+        for uid in ("ann", "bob"):
+            server.get(place(NAME), headers=signed_in(uid))
+        # Rules do not decide what administrators do, and a request that is tried is none of a client.
+        server.get(place(NAME), headers=OWNER)
+        simulate(server, op="get", path=NAME, bucket=BUCKET)
+        code, out, _ = rules(server, folder, "coverage", "--files")
+        assert code == 0 and out.startswith("coverage: 1 of 4 allows tried, 9 of ")
+        assert "     5      2      1      -      1  allow read of " + STATEMENT in out
+        report = json.loads(rules(server, folder, "coverage", "--files", "--json")[1])
+        read = report["report"][0]
+        assert (report["decisions"], read["times"], read["true"], read["error"]) == (2, 2, 1, 1)
+        parts = {part["text"]: (part["true"], part["false"]) for part in read["parts"]}
+        assert parts["request.auth.uid == uid"] == (1, 1)
+        # A bucket with a file of its own is counted by itself.
+        own = json.loads(rules(server, folder, "coverage", "--files", "--bucket", "own", "--json")[1])
+        assert (own["decisions"], "people" in own["rules"]) == (0, True)
+        assert rules(server, folder, "coverage", "--files", "--reset")[0] == 0
+        assert server.get("/.inspect/coverage.json?service=files", headers=OWNER).json["decisions"] == 0
+        # Other rules begin anew; without recording, nothing is counted.
+        assert server.request("PUT", "/.inspect/level.json", raw=b'"off"', headers=OWNER).status == 200
+        server.get(place(NAME), headers=signed_in("ann"))
+        off = server.get("/.inspect/coverage.json?service=files", headers=OWNER).json
+        assert off["decisions"] == 0 and off["hint"].startswith("nothing is counted now")
 
 
 # Files of cases

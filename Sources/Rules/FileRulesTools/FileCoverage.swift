@@ -30,6 +30,8 @@ package struct FileCoverage: Sendable {
     }
 
     package let rules: FileRuleset
+    /// Decisions that were counted.
+    package private(set) var decisionCount = 0
     /// By number of `FileRuleset.allows`.
     package private(set) var allows: [Counts]
     /// By number of an expression.
@@ -50,6 +52,7 @@ package struct FileCoverage: Sendable {
 
     /// Counts a recorded decision of these rules.
     package mutating func add(_ decision: FileDecision) {
+        decisionCount += 1
         for candidate in decision.candidates {
             switch candidate.result {
             case .value(let truth): allows[candidate.allow.index].add(truth, isError: false)
@@ -115,10 +118,12 @@ package struct FileCoverage: Sendable {
         return text
     }
 
-    /// `{"rules": TEXT, "report": [{"pattern", "words", "line", "column", COUNTS, "parts": [{"text", "line", "column",
+    /// `{"rules": TEXT, "decisions", "hint"?, "report": [{"pattern", "words", "line", "column", COUNTS, "parts": [{"text", "line", "column",
     /// COUNTS}...]}...]}`, each `allow` in the order of the text with the expressions that decide it, those of functions
     /// among them. COUNTS are `"times"`, `"true"`, `"false"`, `"error"` and `"other"`.
-    package var json: JSONValue {
+    ///
+    /// `hint` is what readers of the counts must know.
+    package func json(hint: String? = nil) -> JSONValue {
         let report = rules.allows.map { allow -> JSONValue in
             var body = JSONMembers()
             body.add("pattern", allow.pattern)
@@ -134,7 +139,10 @@ package struct FileCoverage: Sendable {
             body.add("parts", .list(parts))
             return body.value
         }
-        return ["rules": .string(rules.text), "report": .list(report)]
+        return [
+            "rules": .string(rules.text), "decisions": .number(decisionCount),
+            "hint": hint.map { .string($0) }, "report": .list(report),
+        ]
     }
 
     /// What no request has shown of a condition; nil for what is no condition, and for one that was both.

@@ -181,6 +181,10 @@ static const unsigned char console_figures_js[] = {
 #embed "Pages/console/figures.js"
 };
 
+static const unsigned char console_filerules_js[] = {
+#embed "Pages/console/filerules.js"
+};
+
 static const unsigned char console_files_js[] = {
 #embed "Pages/console/files.js"
 };
@@ -251,6 +255,10 @@ static const unsigned char console_rules_js[] = {
 
 static const unsigned char console_ruleseditor_js[] = {
 #embed "Pages/console/ruleseditor.js"
+};
+
+static const unsigned char console_ruleskinds_js[] = {
+#embed "Pages/console/ruleskinds.js"
 };
 
 static const unsigned char console_search_js[] = {
@@ -382,6 +390,7 @@ static const struct page_file console[] = {
     SCRIPT("dom.js", dom_js),
     SCRIPT("editor.js", console_editor_js),
     SCRIPT("figures.js", console_figures_js),
+    SCRIPT("filerules.js", console_filerules_js),
     SCRIPT("files.js", console_files_js),
     SCRIPT("filter.js", console_filter_js),
     SCRIPT("hearth.js", hearth_js),
@@ -400,6 +409,7 @@ static const struct page_file console[] = {
     SCRIPT("requests.js", console_requests_js),
     SCRIPT("rules.js", console_rules_js),
     SCRIPT("ruleseditor.js", console_ruleseditor_js),
+    SCRIPT("ruleskinds.js", console_ruleskinds_js),
     SCRIPT("search.js", console_search_js),
     SCRIPT("server.js", console_server_js),
     SCRIPT("settings.js", console_settings_js),

@@ -25,8 +25,11 @@ extension RemoteDatabase {
     }
 
     /// Clears the server's report.
-    func clearInspection(_ path: DatabasePath) throws(CommandError) {
-        let response = try perform(request(.delete, path))
+    func clearInspection(
+        _ path: DatabasePath,
+        _ parameters: Parameters = []
+    ) throws(CommandError) {
+        let response = try perform(request(.delete, path, parameters))
         guard response.body.starts(with: "{\"status\":\"ok\"".utf8) else {
             throw .failed("\(location) says nothing of its rules: is it an older server?")
         }

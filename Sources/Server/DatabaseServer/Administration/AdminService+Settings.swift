@@ -1,4 +1,5 @@
 import DatabaseCore
+import FileRulesTools
 import IdentityToolkit
 import JSONTree
 import RulesTools
@@ -32,11 +33,14 @@ extension AdminService {
 
     /// Has a worker check a text for an administrator.
     func answerFindings(_ pending: PendingExchange, _ text: [UInt8]) {
+        let isForFiles = pending.parameters.isForFiles
         let check: @Sendable () -> HTTPResponse = {
             guard let text = String(validating: text, as: UTF8.self) else {
                 return .error(400, "The rules are not UTF-8 text.")
             }
-            return .json(of: RulesFindings(of: text).json)
+            return .json(
+                of: isForFiles ? FileRulesFindings(of: text).json : RulesFindings(of: text).json
+            )
         }
         let isTaken = workers.values.perform(check) { [self] in finish(pending, $0) }
         if !isTaken { finish(pending, .error(503, "Too much is being read.")) }

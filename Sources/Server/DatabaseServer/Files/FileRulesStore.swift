@@ -29,6 +29,9 @@ struct FileRulesStore: Sendable {
         files[bucket].map { .loaded($0) } ?? shared
     }
 
+    /// The bucket under which decisions about one are counted: nil for all that have no file of their own.
+    func scope(of bucket: BucketName) -> BucketName? { files[bucket] == nil ? nil : bucket }
+
     /// The rules of every bucket that has no file of its own.
     var shared: FileRulesInForce {
         published ?? files[nil].map { FileRulesInForce.loaded($0) } ?? unruled

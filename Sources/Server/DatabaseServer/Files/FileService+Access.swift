@@ -165,9 +165,11 @@ extension FileService {
             resource: old.map { FileResource($0) },
             newResource: new.map { FileResource($0) }
         )
-        let decision = ruleset.decide(request) { database, path in
+        let isCounted = engine.inspection == .all && !isEarly
+        let decision = ruleset.decide(request, isRecorded: isCounted) { database, path in
             self.read(database, path)
         }
+        if isCounted { count(decision, ruleset, bucket) }
         if decision.isAllowed { return }
         if isEarly, Self.mayChange(decision, ruleset) { return }
         figures.deniedCount += 1

@@ -121,4 +121,24 @@ extension FileService {
             on: pending.exchange
         )
     }
+
+    // MARK: - Coverage
+
+    /// Counts a decision; other rules begin anew.
+    func count(_ decision: FileDecision, _ ruleset: FileRuleset, _ bucket: BucketName) {
+        let scope = rules.scope(of: bucket)
+        if coverages[scope]?.rules !== ruleset { coverages[scope] = FileCoverage(ruleset) }
+        coverages[scope]?.add(decision)
+    }
+
+    /// What is counted of the rules in force for a bucket, or (nil) for all that have no file of their own; nil when there
+    /// are none.
+    func coverage(of bucket: BucketName?, resets: Bool) -> FileCoverage? {
+        let inForce = bucket.map { rules.rules(of: $0) } ?? rules.shared
+        let scope = bucket.flatMap { rules.scope(of: $0) }
+        defer { if resets { coverages[scope] = nil } }
+        guard case .loaded(let ruleset) = inForce else { return nil }
+        if let coverage = coverages[scope], coverage.rules === ruleset { return coverage }
+        return FileCoverage(ruleset)
+    }
 }

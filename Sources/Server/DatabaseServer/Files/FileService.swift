@@ -1,6 +1,7 @@
 import DatabaseCore
 import FileProtocol
 import FileRecords
+import FileRulesTools
 import JSONTree
 import Transport
 
@@ -15,6 +16,9 @@ final class FileService: Service {
     let store: FileStore
     let disk: FileDisk
     var rules: FileRulesStore
+    /// What was decided by the rules of a bucket, or (nil) of all that have no file of their own, while all decisions
+    /// are recorded.
+    var coverages: [BucketName?: FileCoverage] = [:]
     /// Resumable uploads that are in memory.
     let uploads = UploadTable()
     private(set) lazy var collection = FileCollection(self)

@@ -1,4 +1,6 @@
 import DatabaseCore
+import FileRecords
+import FileRulesTools
 import IdentityToolkit
 import JSONTree
 import Logging
@@ -13,6 +15,9 @@ struct InspectionRequest {
     let forgets: Bool
     let database: DatabaseID
     let filter: RequestFilter
+    /// Whether it is about rules for files, and then of which bucket; nil for those of all that have none of their own.
+    var isForFiles = false
+    var bucket: String?
 }
 
 /// The newest decisions, the coverage, and the level of both: `/.inspect/...`, for admins.
@@ -75,14 +80,17 @@ final class InspectionService: Service {
             return finish(pending, .console(page, head.query + coverage))
         }
         let forgets = pending.method == .delete
-        let request = InspectionRequest(
+        var request = InspectionRequest(
             subject: subject,
             forgets: forgets,
             database: pending.database,
             filter: try RequestFilter(head.query)
         )
+        request.isForFiles = pending.parameters.isForFiles
+        request.bucket = head.queryValue("bucket")
         pending.subject = .inspection(request)
         switch subject {
+        case .coverage where request.isForFiles: submit(.inspect, pending)
         case .coverage: submit(.coverage(resets: forgets), pending)
         case .shadow: submit(.shadow(resets: forgets), pending)
         case .level where pending.method == .put: server.admin.read(.inspectionLevel, pending)
@@ -98,6 +106,9 @@ final class InspectionService: Service {
     ) {
         if request.subject == .level {
             return finish(pending, .json(of: .string(engine.inspection.rawValue)))
+        }
+        if case .coverage = request.subject, request.isForFiles {
+            return answerFileCoverage(pending, request)
         }
         if request.forgets {
             if case .requests = request.subject { decisions.removeAll(of: request.database) }
@@ -128,12 +139,37 @@ final class InspectionService: Service {
         _ request: InspectionRequest,
         _ coverage: Coverage
     ) {
-        let hint =
-            engine.inspection == .all
-            ? nil : "nothing is counted now: --inspect all, or PUT \"all\" to /.inspect/level.json"
+        let hint = hintOfCoverage
         write(pending) {
             if request.subject.form == .json { return .json(coverage.json(hint: hint)) }
             return .plain(Array((coverage.listing() + (hint.map { $0 + "\n" } ?? "")).utf8))
+        }
+    }
+
+    private var hintOfCoverage: String? {
+        engine.inspection == .all
+            ? nil : "nothing is counted now: --inspect all, or PUT \"all\" to /.inspect/level.json"
+    }
+
+    private func answerFileCoverage(_ pending: PendingExchange, _ request: InspectionRequest) {
+        let coverage: FileCoverage?
+        do throws(NameFault) {
+            let bucket = try request.bucket.map { (text) throws(NameFault) in
+                try BucketName(text)
+            }
+            coverage = server.fileService.coverage(of: bucket, resets: request.forgets)
+        } catch {
+            return finish(pending, .error(400, "\(error)"))
+        }
+        if request.forgets { return finish(pending, .statusOK) }
+        guard let coverage else {
+            return finish(pending, .error(404, "There are no rules for files."))
+        }
+        let hint = hintOfCoverage
+        write(pending) {
+            if request.subject.form == .json { return .json(of: coverage.json(hint: hint)) }
+            let text = "\(coverage.line)\n\n\(coverage.listing)" + (hint.map { $0 + "\n" } ?? "")
+            return .plain(Array(text.utf8))
         }
     }
 

@@ -47,7 +47,7 @@ struct TestReport {
         var json: [UInt8] {
             switch self {
             case .database(let coverage): coverage.json()
-            case .files(let coverage): coverage.json.text
+            case .files(let coverage): coverage.json().text
             }
         }
     }

@@ -14,6 +14,7 @@ struct RulesCoverageCommand: Command {
               hearth rules coverage
               hearth rules coverage --html coverage.html
               hearth rules coverage --reset
+              hearth rules coverage --files
             """,
     )
 
@@ -26,12 +27,26 @@ struct RulesCoverageCommand: Command {
     @Flag(help: "Count anew.")
     var reset = false
 
+    @OptionGroup
+    var service: RulesServiceOption
+
+    @Option(help: .value("name", "With --files: a bucket that has a rules file of its own."))
+    var bucket: String?
+
     @OptionGroup(title: "Server")
     var server: ServerOptions
 
     func validate() throws {
         let forms = [json, html != nil, reset].count { $0 }
         if forms > 1 { throw ValidationError("--json, --html and --reset: give one of them") }
+        if html != nil, service.files {
+            throw ValidationError("--html shows the rules of a database; leave --files out")
+        }
+        if bucket != nil, !service.files { throw ValidationError("--bucket needs --files") }
+    }
+
+    private var parameters: Parameters {
+        PublishedRules.parameters(files: service.files) + Parameters([("bucket", bucket)])
     }
 
     private static let address = DatabasePath("/.inspect/coverage")
@@ -39,11 +54,11 @@ struct RulesCoverageCommand: Command {
     func outcome() throws(CommandError) -> CommandOutcome {
         let database = try server.database()
         if reset {
-            try database.clearInspection(Self.address)
+            try database.clearInspection(Self.address, parameters)
             return .done("", errors: "counting anew")
         }
         guard let html else {
-            try database.copyInspection(Self.address, as: json ? .json : .text)
+            try database.copyInspection(Self.address, parameters, as: json ? .json : .text)
             return .silent
         }
         let report = try database.perform(database.request(.get, Self.address)).body

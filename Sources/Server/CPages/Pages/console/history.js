@@ -13,7 +13,8 @@ export class RulesHistory {
   #choices = el("div", { class: "bar" });
   element;
 
-  /** `open(text)` puts a text into the editor, whose own is `text()`; `goBack(number, text)` puts one in force. */
+  /** `open(text)` puts a text into the editor, whose own is `text()`; `goBack(number, text)` puts one in force. `query` says
+   * whose versions they are, where they are not those of the database. */
   constructor(shell, calls) {
     this.#shell = shell;
     this.#calls = calls;
@@ -44,7 +45,7 @@ export class RulesHistory {
 
   async #text(which) {
     if (which === "editor") return this.#calls.text();
-    return (await send("GET", `/.settings/rules_history/${which}.json`, { query: { ns: this.#shell.database } })).text();
+    return (await send("GET", `/.settings/rules_history/${which}.json`, { query: this.#calls.query ?? { ns: this.#shell.database } })).text();
   }
 
   async #with(number, work) {

@@ -11,7 +11,7 @@ import { LogPage } from "./log.js";
 import { MetricsPage } from "./metrics.js";
 import { OverviewPage } from "./overview.js";
 import { RequestsPage } from "./requests.js";
-import { RulesPage } from "./rules.js";
+import { RulesPages } from "./ruleskinds.js";
 import { SettingsPage } from "./settings.js";
 import { UsersPage } from "./users.js";
 
@@ -21,7 +21,7 @@ import { UsersPage } from "./users.js";
  */
 export const pages = [
   { name: "data", label: "Data", key: "d", make: (shell) => new DataPage(shell), icon: "M5 4v16M5 8h6M5 16h6M13 5h6v6h-6zM13 13h6v6h-6z" },
-  { name: "rules", label: "Rules", key: "r", make: (shell) => new RulesPage(shell), icon: "M12 3l8 3v6c0 5-3.5 8-8 9-4.500-1-8-4-8-9V6zM9 12l2 2 4-4" },
+  { name: "rules", label: "Rules", key: "r", make: (shell) => new RulesPages(shell), icon: "M12 3l8 3v6c0 5-3.5 8-8 9-4.500-1-8-4-8-9V6zM9 12l2 2 4-4" },
   { name: "requests", label: "Requests", key: "q", make: (shell) => new RequestsPage(shell), icon: "M4 7h12l-3-3M20 17H8l3 3" },
   { name: "users", label: "Users", key: "u", make: (shell) => new UsersPage(shell), icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1-4 4-6 8-6s7 2 8 6" },
   { name: "files", label: "Files", key: "f", make: (shell) => new FilesPage(shell), icon: "M4 6h6l2 2h8v11H4zM4 11h16" },

@@ -77,7 +77,7 @@ export class RulesPage {
       el(
         "div",
         { class: "main-part" },
-        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules"), this.#coverage, this.#format, el("button", { type: "button", onclick: () => this.#readAnew() }, "Read anew"), this.#publish),
+        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules"), el("a", { class: "button", href: shell.address("rules", "", { service: "files" }) }, "Rules for files"), this.#coverage, this.#format, el("button", { type: "button", onclick: () => this.#readAnew() }, "Read anew"), this.#publish),
         this.#inForce,
         this.#notUsed,
         this.#editor.element,

@@ -1,0 +1,273 @@
+// The page of the rules for files, which count for every bucket that has no rules file of its own: an editor, what is tried with its text, a history.
+
+import { difference, differenceView, differenceWords } from "./diff.js";
+import { el, fill, notice } from "./dom.js";
+import { RulesHistory } from "./history.js";
+import { confirmed, lines, opened } from "./parts.js";
+import { Editor } from "./ruleseditor.js";
+import { getJSON, send } from "./server.js";
+import { shown } from "./values.js";
+
+/** Milliseconds without a key after which the text is checked. */
+const pause = 200;
+const service = { service: "files" };
+
+const example = `rules_version = '2';
+service firebase.storage {
+  match /b/{bucket}/o {
+    match /users/{uid}/{file=**} {
+      allow read, write: if request.auth != null && request.auth.uid == uid;
+    }
+  }
+}
+`;
+
+/** What a condition may ask, to read beside the editor. */
+const names = () => el("details", { class: "names" }, el("summary", {}, "Names and examples"), lines([
+  ["who asks: null when signed out", "request.auth != null && request.auth.uid == uid"],
+  ["what is stored", "request.resource.size < 5 * 1024 * 1024 && request.resource.contentType.matches('image/.*')"],
+  ["the object as it is", "resource == null || resource.metadata.get('owner', '') == request.auth.uid"],
+  ["what is in the tree", "database.exists(/rooms/$(room)/members/$(request.auth.uid))"],
+]));
+
+/** One request for a file, tried with the text of the editor. It changes nothing. */
+class FileTrial {
+  #inputs = {};
+  #answer = el("div", { role: "status" });
+  element;
+
+  constructor(text) {
+    const field = (name, label, input) => {
+      this.#inputs[name] = input;
+      input.id = `try-file-${name}`;
+      return el("div", { class: "field" }, el("label", { for: input.id }, label), input);
+    };
+    const json = (placeholder) => el("textarea", { rows: "2", spellcheck: "false", placeholder });
+    this.element = el(
+      "form",
+      { class: "simulator" },
+      el("h2", {}, "Try a request"),
+      field("op", "What", el("select", {}, ["get", "list", "create", "update", "delete"].map((name) => el("option", {}, name)))),
+      field("bucket", "Bucket (empty: the only one)", el("input", { spellcheck: "false" })),
+      field("path", "Name, or the beginning of names", el("input", { spellcheck: "false", placeholder: "users/ann/a.png" })),
+      field("auth", "As (JSON; empty: signed out)", el("input", { placeholder: '{"uid":"ann"}', spellcheck: "false" })),
+      field("resource", "The object as it is (JSON; empty: as it is stored; null: none)", json('{"size":9,"metadata":{}}')),
+      field("newResource", "The object as it will be (JSON)", json('{"size":9,"contentType":"image/png"}')),
+      el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Try with this text")),
+      this.#answer,
+    );
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#try(text());
+    });
+  }
+
+  #asked() {
+    const body = { ...service, op: this.#inputs.op.value, path: this.#inputs.path.value };
+    if (this.#inputs.bucket.value) body.bucket = this.#inputs.bucket.value;
+    for (const name of ["auth", "resource", "newResource"]) {
+      const text = this.#inputs[name].value.trim();
+      try {
+        if (text) body[name] = JSON.parse(text);
+      } catch (error) {
+        throw new Error(`${name}: ${error.message}`);
+      }
+    }
+    return body;
+  }
+
+  async #try(rules) {
+    try {
+      const response = await send("POST", "/.simulate", { body: { ...this.#asked(), rules }, headers: { Accept: "text/plain" } });
+      const isAllowed = response.headers.get("Hearth-Verdict") === "allowed";
+      fill(this.#answer, [el("p", { class: isAllowed ? "result-true" : "result-false" }, isAllowed ? "✓ allowed" : "✕ refused"), el("pre", { class: "explanation" }, await response.text())]);
+    } catch (error) {
+      fill(this.#answer, [el("p", { class: "problem" }, error.message)]);
+    }
+  }
+}
+
+export class FileRulesPage {
+  #shell;
+  #version = 0;
+  #saved = "";
+  #warnings = [];
+  #timer = 0;
+  #isChecking = false;
+  #editor;
+  #history;
+  #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
+  #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
+  #inForce = el("p", { class: "quiet" });
+  #notUsed = el("p", { class: "strip", hidden: true });
+  element;
+
+  constructor(shell) {
+    this.#shell = shell;
+    this.#editor = new Editor("Rules for files", { changed: () => this.#typed(), pointed: () => {} });
+    this.field = this.#editor.field;
+    this.field.placeholder = example;
+    this.#publish.addEventListener("click", () => this.#save());
+    const text = () => this.#editor.text;
+    const trial = new FileTrial(text);
+    this.#history = new RulesHistory(shell, { query: service, text, open: (found) => this.#open(found), goBack: (number, found) => this.#goBack(number, found) });
+    this.element = el(
+      "section",
+      { class: "page split", "aria-label": "Rules for files" },
+      el(
+        "div",
+        { class: "main-part" },
+        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules for files"), el("a", { class: "button", href: shell.address("rules") }, "Rules of the database"), el("button", { type: "button", onclick: () => this.#read() }, "Read anew"), this.#publish),
+        this.#inForce,
+        this.#notUsed,
+        this.#editor.element,
+        names(),
+        this.#problems,
+      ),
+      el("aside", { class: "inspector", "aria-label": "Try and history" }, trial.element, this.#history.element),
+    );
+  }
+
+  async show() {
+    await this.#read();
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+  }
+
+  async #read() {
+    try {
+      const response = await send("GET", "/.settings/rules.json", { query: service });
+      this.#open(await response.text());
+    } catch (refusal) {
+      // There are none yet.
+      if (refusal.status !== 404) return notice(`Could not read the rules: ${refusal.message}`, true);
+      this.#open("");
+    }
+    this.#saved = this.#editor.text;
+    this.#changed();
+    await this.#readInForce();
+  }
+
+  async #readInForce() {
+    const { versions, inForce, notUsed } = await getJSON("/.settings/rules_history.json", service);
+    this.#version = versions[0]?.number ?? 0;
+    this.#inForce.textContent = `In force for every bucket without a rules file of its own: ${inForce}.`;
+    this.#notUsed.hidden = !notUsed;
+    fill(this.#notUsed, notUsed ? [`${notUsed}. `, el("button", { type: "button", class: "small", "data-changes": true, onclick: () => this.#detach() }, "Detach")] : []);
+    this.#history.draw(versions, versions.length > 0 && !versions[0].detached);
+  }
+
+  async #detach() {
+    if (!(await confirmed("Go back to the rules of the file?", "They count for every request from then on. The history keeps the others.", "Detach"))) return;
+    try {
+      await send("DELETE", "/.settings/rules.json", { query: { ...service, author: "console", expectedVersion: this.#version } });
+      notice("Detached: the rules of the file are in force");
+    } catch (refusal) {
+      notice(`Not detached: ${refusal.message}`, true);
+    }
+    await this.#read();
+  }
+
+  #typed() {
+    this.#changed();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#check(), pause);
+  }
+
+  #changed() {
+    this.#publish.disabled = this.#editor.text === this.#saved;
+  }
+
+  #open(text) {
+    this.#editor.text = text;
+    this.#changed();
+    this.#check();
+  }
+
+  /** Asks what the server says of the text, one question at a time; an empty one has nothing to say. */
+  async #check() {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const { text } = this.#editor;
+    try {
+      const { errors, warnings } = text ? await this.#findings(text) : { errors: [], warnings: [] };
+      if (text === this.#editor.text) this.#show(errors, warnings);
+    } catch (refusal) {
+      fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
+    }
+    this.#isChecking = false;
+    if (text !== this.#editor.text) await this.#check();
+  }
+
+  async #findings(text) {
+    return (await send("POST", "/.settings/rules_check.json", { query: service, body: text })).json();
+  }
+
+  #show(errors, warnings) {
+    const all = [...errors.map((fault) => ({ ...fault, kind: "error" })), ...warnings.map((fault) => ({ ...fault, kind: "warning" }))];
+    this.#editor.setFaults(all);
+    this.#warnings = warnings;
+    if (errors.length > 0) this.#publish.disabled = true;
+    fill(this.#problems, all.map(({ kind, line, column, message, hint }) => el(
+      "li",
+      { class: kind },
+      el("button", { type: "button", class: "plain", onclick: () => this.#editor.goTo(line, column) }, `${line}:${column}: ${shown(message)}`),
+      hint ? el("span", { class: "quiet" }, ` ${shown(hint)}`) : null,
+    )));
+  }
+
+  // Other rules in force
+
+  async #save() {
+    const { text } = this.#editor;
+    if (!(await this.#isWanted("Publish these rules?", "Publish", text, this.#warnings)) || !(await this.#put(text, "console"))) return;
+    notice("Published: they are in force");
+    await this.#read();
+  }
+
+  async #goBack(number, text) {
+    const { warnings } = await this.#findings(text);
+    if (!(await this.#isWanted(`Go back to version ${number}?`, "Go back", text.replace(/\r\n?/g, "\n"), warnings))) return;
+    if (!(await this.#put(text, `console (rollback to ${number})`))) return;
+    notice(`Version ${number} is in force again, as a new one`);
+    await this.#read();
+  }
+
+  /** Asks, with what is another in the text and its warnings. */
+  async #isWanted(title, yes, text, warnings) {
+    let isWanted = false;
+    const changed = difference(this.#saved, text);
+    const { dialog, closed } = opened([
+      el("h2", { id: "dialog-title" }, title),
+      el("p", {}, `${differenceWords(changed)} Every request for a file from then on is decided by them.`),
+      differenceView(changed, "What is another than in the rules in force"),
+      el("h3", {}, "Warnings"), warnings.length ? el("ul", {}, warnings.map(({ line, column, message }) => el("li", { class: "warning" }, `${line}:${column}: ${shown(message)}`))) : el("p", { class: "quiet" }, "None."),
+      el(
+        "div", { class: "buttons" },
+        el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+        el("button", {
+          type: "button", class: "primary",
+          onclick: () => {
+            isWanted = true;
+            dialog.close();
+          },
+        }, yes),
+      ),
+    ]);
+    dialog.classList.add("wide-dialog");
+    await closed;
+    return isWanted;
+  }
+
+  async #put(text, author) {
+    try {
+      await send("PUT", "/.settings/rules.json", { query: { ...service, author, expectedVersion: this.#version }, body: text });
+      return true;
+    } catch (refusal) {
+      notice(`Not published: ${refusal.message}`, true);
+      return false;
+    }
+  }
+}

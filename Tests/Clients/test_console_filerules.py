@@ -1,0 +1,57 @@
+"""The page of the rules for files as a person uses it, in Chromium."""
+
+import pytest
+
+from console_window import OWNER, Console, console
+from hearth_server import Hearth
+
+SETTINGS = "/.settings/rules.json?service=files"
+RULES = """rules_version = '2';
+service firebase.storage {
+  match /b/{bucket}/o/users/{uid}/{file} {
+    allow get: if request.auth.uid == uid;
+  }
+}
+"""
+PUBLISH = "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Publish')"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Hearth() as server:
+        yield server
+
+
+def test_rules_for_files_are_edited_checked_tried_and_published(console, server):
+    page = console("rules")
+    page.press(".bar a", "Rules for files")
+    page.wait_text("h1", "Rules for files")
+    page.wait_text(".main-part > .quiet", "In force for every bucket without a rules file of its own: none: open to everybody.")
+    field = "textarea.code"
+    page.write(field, RULES.replace("== uid", "== user"))
+    page.wait_text(".faults .error", "4:39: Unknown name 'user'.")
+    assert page.value(f"{PUBLISH}.disabled")
+    page.write(field, RULES)
+    page.wait(f"!{PUBLISH}.disabled && !document.querySelector('.faults li')")
+    # Tried before it counts.
+    page.write("#try-file-bucket", "demo")
+    page.write("#try-file-path", "users/ann/a.png")
+    page.write("#try-file-auth", '{"uid":"bob"}')
+    page.press(".simulator button", "Try with this text")
+    page.wait_text(".explanation", 'request.auth.uid is "bob"')
+    page.press(".bar button", "Publish")
+    page.press("#dialog button", "Publish")
+    page.wait_notice("Published: they are in force")
+    assert server.get(SETTINGS, headers=OWNER).text == RULES
+    page.wait_text(".main-part > .quiet", "version 1 of its own")
+    # Another version, and back to the first one.
+    assert server.put(SETTINGS, None, raw=RULES.replace("get", "read").encode(), headers=OWNER).status == 200
+    page.press(".bar button", "Read anew")
+    page.wait_text(".history", "Version 2")
+    page.press(".history button", "Go back")
+    page.press("#dialog button", "Go back")
+    page.wait_notice("Version 1 is in force again, as a new one")
+    assert server.get(SETTINGS, headers=OWNER).text == RULES
+    page.press(".bar a", "Rules of the database")
+    page.wait_text("h1", "Rules")
+    page.wait("document.querySelector('textarea.code').ariaLabel === 'Rules' && document.querySelector('textarea.code').value.includes('rules')")
