@@ -250,7 +250,24 @@ def test_cases_and_rules_must_be_of_one_kind(folder):
     assert code == 2 and "rules for a database are needed here" in errors
 
 
+def test_two_files_are_compared_by_their_cases(folder):
+    (folder / "cases.json").write_text(json.dumps(CASES))
+    (folder / "new.rules").write_text(RULES.replace("auth.uid == uid ||", "auth.uid == 'bob' ||"))
+    code, out, errors = rules(None, folder, "diff", "storage.rules", "new.rules", "cases.json", "--verbose")
+    assert (code, errors) == (1, "")
+    assert f'now refused: ann reads (get {NAME} as "ann")\n    but the case expects allow\n    cases.json:1:32\n' in out
+    assert f'now allowed: bob reads (get {NAME} as "bob")\n    cases.json:1:' in out and 'asked by "bob": {}' in out
+    assert out.endswith("2 cases: 1 now allowed, 1 now refused, 0 decided by another rule, 0 the same\n")
+    code, out, _ = rules(None, folder, "diff", "storage.rules", "storage.rules", "cases.json")
+    assert (code, out) == (0, "2 cases: 0 now allowed, 0 now refused, 0 decided by another rule, 2 the same\n")
+    (folder / "split.rules").write_text(RULES.replace("allow read: if request.auth.uid", "allow get: if request.auth.uid"))
+    code, out, _ = rules(None, folder, "diff", "storage.rules", "split.rules", "cases.json")
+    assert code == 1 and f"decided by get {STATEMENT}, was read {STATEMENT}: ann reads" in out
+
+
 def test_a_file_is_checked_by_what_it_holds(folder):
+    code, _, errors = rules(None, ROOT, "check", "--strict", *(f"rules/{file.name}" for file in SAMPLES))
+    assert (code, errors) == (0, "")
     (folder / "bad.storage").write_text("// photos\nservice firebase.storage {\n  match /a { allow get: if stranger; }\n}\n")
     code, out, errors = rules(None, folder, "check", "storage.rules", "bad.storage")
     assert code == 1 and out == "storage.rules: ok\n"

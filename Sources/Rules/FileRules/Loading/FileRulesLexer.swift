@@ -33,8 +33,9 @@ struct FileRulesToken: Equatable {
 struct FileRulesLexer: ScalarReader {
     let scalars: [Unicode.Scalar]
     var offset = 0
-    /// Comments that hold `hearth:allow`, each with the offset at which it begins, and the words behind that one.
-    private(set) var allowances: [(offset: Int, words: [String])] = []
+    /// Comments that hold `hearth:allow`, each with the offset at which it begins, and the words behind that one; without
+    /// an offset those of `hearth:allow-file`.
+    private(set) var allowances: [(offset: Int?, words: [String])] = []
     /// Where a backslash stands before a character that needs none.
     private(set) var idleEscapes: [Int] = []
 
@@ -90,8 +91,10 @@ struct FileRulesLexer: ScalarReader {
 
     private mutating func noteAllowance(_ range: Range<Int>) {
         let words = String(scalars: scalars[range]).split { " ,/*\r\n\t".contains($0) }
-        guard let mark = words.firstIndex(of: "hearth:allow") else { return }
-        allowances.append((range.lowerBound, words[(mark + 1)...].map { String($0) }))
+        let marks = ["hearth:allow", "hearth:allow-file"]
+        guard let mark = words.firstIndex(where: { marks.contains(String($0)) }) else { return }
+        let offset = words[mark] == marks[0] ? range.lowerBound : nil
+        allowances.append((offset, words[(mark + 1)...].map { String($0) }))
     }
 
     static func beginsName(_ scalar: Unicode.Scalar) -> Bool {

@@ -2,14 +2,15 @@ import SecurityRules
 
 /// Finds what loads and is probably not meant.
 ///
-/// A comment `// hearth:allow CODE` on the line of a finding or on the one above silences it.
+/// A comment `// hearth:allow CODE` on the line of a finding or on the one above silences it, `// hearth:allow-file CODE`
+/// every finding of the file.
 struct FileRulesLinter {
     private let syntax: FileSyntax
     private let source: RulesText
     private var found: [(code: FileLintCode, offset: Int, message: String, hint: String)] = []
     /// Where each pattern stands first, the names of its captures left out.
     private var firstOffsets: [String: Int] = [:]
-    /// The codes that comments silence, by the line of the comment.
+    /// The codes that comments silence, by the line of the comment; under 0 those of the whole file.
     private var allowances: [Int: Set<String>] = [:]
 
     /// In the order of the text, at most `FileRulesLimits.faultCount`.
@@ -31,7 +32,8 @@ struct FileRulesLinter {
         self.syntax = syntax
         self.source = source
         for (offset, words) in lexer.allowances {
-            allowances[source.position(of: offset).line, default: []].formUnion(words)
+            let line = offset.map { source.position(of: $0).line } ?? 0
+            allowances[line, default: []].formUnion(words)
         }
         for offset in lexer.idleEscapes {
             add(
@@ -58,7 +60,9 @@ struct FileRulesLinter {
 
     private func isSilenced(_ warning: FileRulesWarning) -> Bool {
         let line = warning.position.line
-        return [line, line - 1].contains { allowances[$0]?.contains(warning.code.rawValue) == true }
+        return [0, line, line - 1].contains {
+            allowances[$0]?.contains(warning.code.rawValue) == true
+        }
     }
 
     // MARK: Blocks

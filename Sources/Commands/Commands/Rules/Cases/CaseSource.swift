@@ -25,6 +25,13 @@ struct CaseSource {
         try read(path, try bytes(path), CaseFile.read, count: \.cases.count)
     }
 
+    /// Reads a file of cases for files without looking for rules.
+    ///
+    /// - Throws: `CommandError` with the position of every fault, or when it has no cases.
+    static func readForFiles(_ path: String) throws(CommandError) -> FileCaseFile {
+        try read(path, try bytes(path), FileCaseFile.read, count: \.cases.count)
+    }
+
     private static func bytes(_ path: String) throws(CommandError) -> [UInt8] {
         try TextFile.bytes(path, byteLimit: CaseFile.byteLimit)
     }

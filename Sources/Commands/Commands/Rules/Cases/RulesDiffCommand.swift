@@ -1,4 +1,6 @@
 import ArgumentParser
+import FileRules
+import FileRulesTools
 import Files
 import RulesTools
 import SecurityRules
@@ -13,6 +15,7 @@ struct RulesDiffCommand: Command {
             Examples:
               hearth rules diff rules/chat.json new.json rules/chat.cases.json
               hearth rules diff old.json new.json *.cases.json --verbose
+              hearth rules diff rules/chat.storage new.storage rules/chat.storage.cases.json
             """,
     )
 
@@ -29,10 +32,17 @@ struct RulesDiffCommand: Command {
     var verbose = false
 
     func outcome() throws(CommandError) -> CommandOutcome {
-        let before = try RulesFile.load(old).ruleset
-        let after = try RulesFile.load(new).ruleset
+        let (before, after) = (try RulesFile.load(old), try RulesFile.load(new))
         var report = DiffReport(isVerbose: verbose)
-        for path in files { report.compare(try CaseSource.read(path), path, before, after) }
+        if case .files(let old) = before.rules {
+            let new = try after.fileRuleset
+            for path in files {
+                report.compare(try CaseSource.readForFiles(path), path, old, new)
+            }
+        } else {
+            let (old, new) = (try before.ruleset, try after.ruleset)
+            for path in files { report.compare(try CaseSource.read(path), path, old, new) }
+        }
         return report.outcome
     }
 }
@@ -59,25 +69,91 @@ private struct DiffReport {
         }
     }
 
+    mutating func compare(
+        _ file: FileCaseFile,
+        _ path: String,
+        _ old: FileRuleset,
+        _ new: FileRuleset
+    ) {
+        for example in file.cases {
+            guard example.ownRules == nil, let before = example.run(under: .success(old)),
+                let after = example.run(under: .success(new)), let first = before.decision,
+                let second = after.decision
+            else {
+                skippedCount += 1
+                continue
+            }
+            caseCount += 1
+            let deciders = [first, second].map { $0.allow?.name ?? "no allow" }
+            let isChanged = first.isAllowed != second.isAllowed
+            if !isChanged, deciders[0] == deciders[1] { continue }
+            let (line, column) = file.position(of: example)
+            let expected = example.expected
+            add(
+                Change(
+                    name: "\(example.name) (\(example.summary))",
+                    isNowAllowed: isChanged ? second.isAllowed : nil,
+                    deciders: (deciders[1], deciders[0]),
+                    surprise: isChanged && expected != (second.isAllowed ? .allow : .deny)
+                        ? expected.rawValue : nil,
+                    location: "\(path):\(line):\(column)",
+                    explanation: after.explanation
+                )
+            )
+        }
+    }
+
+    /// A case that is decided otherwise.
+    private struct Change {
+        /// With the request.
+        let name: String
+        /// The new decision, where it is another.
+        let isNowAllowed: Bool?
+        /// The rules that decide, in words.
+        let deciders: (new: String, old: String)
+        /// What the case expects, where that is another decision than the new one.
+        let surprise: String?
+        let location: String
+        let explanation: String?
+    }
+
     private mutating func add(_ difference: CaseDifference, _ location: String) {
         let example = difference.example
-        let name = "\(example.name) (\(example.summary))"
+        var isNowAllowed: Bool?
+        var deciders = (new: "", old: "")
         switch difference.kind {
-        case .nowAllowed:
+        case .nowAllowed: isNowAllowed = true
+        case .nowRefused: isNowAllowed = false
+        case .decidedBy(let new, let old): deciders = (new.words, old.words)
+        }
+        add(
+            Change(
+                name: "\(example.name) (\(example.summary))",
+                isNowAllowed: isNowAllowed,
+                deciders: deciders,
+                surprise: surprise(difference),
+                location: location,
+                explanation: difference.new.explanation
+            )
+        )
+    }
+
+    private mutating func add(_ change: Change) {
+        switch change.isNowAllowed {
+        case true?:
             counts.allowed += 1
-            lines.append("now allowed: \(name)")
-        case .nowRefused:
+            lines.append("now allowed: \(change.name)")
+        case false?:
             counts.refused += 1
-            lines.append("now refused: \(name)")
-        case .decidedBy(let new, let old):
+            lines.append("now refused: \(change.name)")
+        case nil:
             counts.decided += 1
-            lines.append("decided by \(new.words), was \(old.words): \(name)")
+            let (new, old) = change.deciders
+            lines.append("decided by \(new), was \(old): \(change.name)")
         }
-        if let expected = surprise(difference) {
-            lines.append("    but the case expects \(expected)")
-        }
-        lines.append("    \(location)")
-        guard isVerbose, let explanation = difference.new.explanation else { return }
+        if let expected = change.surprise { lines.append("    but the case expects \(expected)") }
+        lines.append("    \(change.location)")
+        guard isVerbose, let explanation = change.explanation else { return }
         for line in explanation.split(separator: "\n", omittingEmptySubsequences: false) {
             lines.append(line.isEmpty ? "" : "    \(line)")
         }
