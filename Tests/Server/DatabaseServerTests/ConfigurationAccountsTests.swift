@@ -46,6 +46,7 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .pollSilence: (["1s"], ["2s"]), .drainTimeout: (["1s"], ["2s"]), .project: (["a"], ["b"]),
     .filesRules: (["a.storage"], ["b.storage"]),
     .filesBucket: (["one"], ["two-a", "three=x.storage"]), .filesClientLimit: (["1MiB"], ["2MiB"]),
+    .filesQuota: (["1GiB"], ["2GiB", "one=1MiB"]),
     .filesLimit: (["1GiB"], ["2GiB"]), .filesS3: (["https://a.test"], ["http://b.test"]),
     .filesS3Bucket: (["one"], ["two"]), .filesS3Region: (["eu-1"], ["eu-2"]),
     .filesS3KeyFile: (["one"], ["two"]), .filesS3CAFile: (["one"], ["two"]),

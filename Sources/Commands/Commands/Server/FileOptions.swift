@@ -20,6 +20,14 @@ struct FileOptions: ParsableArguments {
     var filesLimit: String?
 
     @Option(
+        help: .value(
+            "[bucket=]size",
+            "Bytes that all files of a bucket, or of each, may have; may be repeated."
+        )
+    )
+    var filesQuota: [String] = []
+
+    @Option(
         name: .customLong("files-s3"),
         help: .value("url", "An S3 store that keeps files, instead of the data folder.")
     )

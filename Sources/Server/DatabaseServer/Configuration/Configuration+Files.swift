@@ -11,6 +11,8 @@ struct FileSettings: Equatable, Sendable {
     var clientByteLimit = 256 << 20
     /// Bytes of an object that an administrator stores.
     var byteLimit = 5 << 30
+    /// How much buckets may hold.
+    var quotas: [Quota] = []
     /// Where the bytes of files are kept; nil for the data folder.
     var s3: S3?
 
@@ -19,6 +21,13 @@ struct FileSettings: Equatable, Sendable {
         var name: BucketName
         /// Stands before `FileSettings.rulesFile` for this bucket.
         var rulesFile: String?
+    }
+
+    /// One `--files-quota SIZE` or `BUCKET=SIZE`.
+    struct Quota: Equatable, Sendable {
+        /// nil for each bucket that has none of its own.
+        var bucket: BucketName?
+        var byteLimit: Int
     }
 
     /// A bucket of an S3 store.
@@ -33,6 +42,12 @@ struct FileSettings: Equatable, Sendable {
 
     /// Bytes of the body of a request: an object, with its metadata beside it.
     var bodyByteLimit: Int { max(byteLimit, clientByteLimit) + (1 << 20) }
+
+    /// Bytes that all objects of a bucket may have; nil without a limit.
+    func quota(of bucket: BucketName) -> Int64? {
+        let own = quotas.first { $0.bucket == bucket } ?? quotas.first { $0.bucket == nil }
+        return own.map { Int64($0.byteLimit) }
+    }
 
     /// The rules file of a bucket; nil without one.
     func rulesFile(of bucket: BucketName) -> String? {
@@ -70,7 +85,31 @@ extension Configuration {
         files.clientByteLimit =
             reader.byteCount(.filesClientLimit, in: range) ?? files.clientByteLimit
         files.byteLimit = reader.byteCount(.filesLimit, in: range) ?? files.byteLimit
+        files.quotas = Self.readQuotas(&reader)
         files.s3 = Self.readS3(&reader)
+    }
+
+    private static func readQuotas(_ reader: inout SettingReader) -> [FileSettings.Quota] {
+        let advice = "Write SIZE or BUCKET=SIZE, such as 10GiB or photos=500MiB."
+        let quotas = reader.list(.filesQuota, advice) { text -> FileSettings.Quota? in
+            let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let size = SettingReader.byteCount(of: String(sides.last ?? "")) else {
+                return nil
+            }
+            do throws(NameFault) {
+                let bucket = sides.count > 1 ? try BucketName(String(sides[0])) : nil
+                return FileSettings.Quota(bucket: bucket, byteLimit: size)
+            } catch {
+                return nil
+            }
+        }
+        for (index, quota) in quotas.enumerated()
+        where quotas[..<index].contains(where: { $0.bucket == quota.bucket }) {
+            let text =
+                "limits \(quota.bucket.map { "'\($0.text)'" } ?? "each bucket") more than once"
+            reader.fault(.filesQuota, text, "Give each one limit.")
+        }
+        return quotas
     }
 
     private static func readS3(_ reader: inout SettingReader) -> FileSettings.S3? {

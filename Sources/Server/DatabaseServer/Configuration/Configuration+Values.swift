@@ -82,6 +82,7 @@ extension Configuration {
         case .filesBucket: files.buckets.map(\.name.text)
         case .filesClientLimit: [Self.text(ofBytes: files.clientByteLimit)]
         case .filesLimit: [Self.text(ofBytes: files.byteLimit)]
+        case .filesQuota: files.quotas.map { Self.text(ofBytes: $0.byteLimit) }
         case .filesS3Region: files.s3.map { [$0.region] } ?? []
         case .accountsIssuer: [policy.issuer]
         case .accountsAudience: [policy.audience]

@@ -65,6 +65,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case filesBucket = "files-bucket"
     case filesClientLimit = "files-client-limit"
     case filesLimit = "files-limit"
+    case filesQuota = "files-quota"
     case filesS3 = "files-s3"
     case filesS3Bucket = "files-s3-bucket"
     case filesS3Region = "files-s3-region"
@@ -89,8 +90,8 @@ package enum Setting: String, CaseIterable, Sendable {
         case .dev, .devExposed, .memory, .stopAtEof, .emailGuard, .samples,
             .console:
             .toggle
-        case .database, .filesBucket, .mapHost, .alias, .allowHost, .allowOrigin, .import, .signIn,
-            .passwordRequires, .trustedProxy:
+        case .database, .filesBucket, .filesQuota, .mapHost, .alias, .allowHost, .allowOrigin,
+            .import, .signIn, .passwordRequires, .trustedProxy:
             .list
         default: .text
         }

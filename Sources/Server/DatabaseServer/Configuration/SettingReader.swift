@@ -99,8 +99,7 @@ struct SettingReader {
     /// A byte count: digits, or digits with `KiB`, `MiB` or `GiB`.
     mutating func byteCount(_ setting: Setting, in range: ClosedRange<Int>) -> Int? {
         guard let text = text(setting) else { return nil }
-        let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
-        guard let count = Self.scaled(text, units + [("", 1)]), range.contains(count) else {
+        guard let count = Self.byteCount(of: text), range.contains(count) else {
             fault(
                 setting,
                 "must be a size from \(range.lowerBound) bytes to \(range.upperBound >> 20) MiB, not '\(text)'",
@@ -109,6 +108,11 @@ struct SettingReader {
             return nil
         }
         return count
+    }
+
+    /// The bytes that a text says; nil for another text.
+    static func byteCount(of text: String) -> Int? {
+        scaled(text, [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)])
     }
 
     /// A length of time: digits with `ms`, `s`, `m` or `h`.

@@ -63,4 +63,21 @@ extension FileService {
             then(fault.map { .failure($0) } ?? .success(FileDeed(answer: FileAnswer(204))))
         }
     }
+
+    // MARK: - Quotas
+
+    /// Whether changes keep each bucket within its quota. One that shrinks, or stays as it is, may be above it.
+    ///
+    /// What it says holds when they are committed in the same tick.
+    ///
+    /// - Throws: `overQuota`.
+    func checkQuota(_ changes: [FileChange]) throws(FileFault) {
+        for change in FileChange.usage(of: changes) {
+            guard case .bucket(let bucket) = change.owner, change.difference.byteCount > 0,
+                let quota = configuration.files.quota(of: bucket)
+            else { continue }
+            let used = store.catalog.usage[bucket]?.byteCount ?? 0
+            guard used + change.difference.byteCount <= quota else { throw .overQuota }
+        }
+    }
 }

@@ -33,6 +33,7 @@ extension FileService {
         if copy.form == .move, target != copy.source {
             changes.append(FileChange(old: source, new: nil))
         }
+        try checkQuota(changes)
         commit(
             changes,
             copy.form == .move ? "a file is moved" : "a file is copied",
@@ -92,8 +93,12 @@ extension FileService {
                     fields: fields,
                     tokens: tokens
                 )
+                let change = FileChange(old: old, new: new)
+                do throws(FileFault) { try checkQuota([change]) } catch {
+                    return then(.failure(error))
+                }
                 commit(
-                    [FileChange(old: old, new: new)],
+                    [change],
                     "a file is composed",
                     target,
                     answer: FileAnswer(new, .server, base: context.base),

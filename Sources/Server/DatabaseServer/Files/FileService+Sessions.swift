@@ -89,7 +89,7 @@ extension FileService {
         if !isTaken { refuse(ask, .busy(retryAfter: 1)) }
     }
 
-    /// Refuses an upload at its start that rules would deny at its end whatever its bytes are.
+    /// Refuses an upload at its start that rules or the quota would deny at its end whatever its bytes are.
     ///
     /// Known are its size, which was announced, and its metadata. Where rules look at anything else, they decide at the end.
     func decideEarly(
@@ -103,21 +103,16 @@ extension FileService {
             md5: nil,
             crc32c: 0
         )
-        let now = Clock.now()
-        try authorize(
-            .create,
-            description.address,
-            caller,
-            old: store.record(description.address),
-            new: description.record(
-                content,
-                generation: store.nextGeneration(now),
-                now: now,
-                fresh: nil,
-                uid: caller.uid
-            ),
-            isEarly: true
+        let (old, now) = (store.record(description.address), Clock.now())
+        let new = description.record(
+            content,
+            generation: store.nextGeneration(now),
+            now: now,
+            fresh: nil,
+            uid: caller.uid
         )
+        try authorize(.create, description.address, caller, old: old, new: new, isEarly: true)
+        try checkQuota([FileChange(old: old, new: new)])
     }
 
     // MARK: - Steps

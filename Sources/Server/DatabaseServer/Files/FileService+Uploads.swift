@@ -187,6 +187,8 @@ extension FileService {
         )
         try authorize(.create, address, caller, old: old, new: new)
         guard description.conditions.check(old) == .met else { throw .conditionNotMet }
-        return FileChange(old: old, new: new)
+        let change = FileChange(old: old, new: new)
+        try checkQuota([change])
+        return change
     }
 }
