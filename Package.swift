@@ -370,7 +370,7 @@ let commands = folder(
             [
                 "JSONTree", "WireProtocol", "SecurityRules", "RulesTools", "FileRules",
                 "FileRulesTools", "DatabaseServer", "HTTPClient", "Gzip", "Files", "CPages",
-                arguments,
+                "BlobStore", "FileRecords", arguments,
             ]
         ),
         program("hearth", ["Commands", "Files", arguments]),

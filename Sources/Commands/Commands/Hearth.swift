@@ -40,8 +40,8 @@ package struct Hearth: ParsableCommand {
                 name: "Care",
                 subcommands: [
                     CheckCommand.self, ConnectionsCommand.self, DatabasesCommand.self,
-                    BackupCommand.self, RestoreCommand.self, LogCommand.self, AuditCommand.self,
-                    RulesCommand.self,
+                    BackupCommand.self, RestoreCommand.self, FilesCommand.self, LogCommand.self,
+                    AuditCommand.self, RulesCommand.self,
                 ]
             ),
             CommandGroup(

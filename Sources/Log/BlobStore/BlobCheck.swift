@@ -41,10 +41,11 @@ package enum BlobCheck {
     /// Checks every blob, and reports each fault as it is found. Changes nothing; blocks for as long as it takes to read
     /// everything. `references` has the byte count of each blob that a record refers to.
     ///
-    /// - Throws: As `Blobs.list`.
+    /// - Throws: As `BlobSource.list`; `remote`.
     package static func run(
-        _ blobs: any Blobs,
+        _ blobs: any BlobSource,
         references: [BlobHash: Int64],
+        progress: (Counts) -> Void = { _ in },
         report: (Finding) -> Void
     ) throws(BlobError) -> Counts {
         var counts = Counts()
@@ -57,7 +58,8 @@ package enum BlobCheck {
                 counts.byteCount += entry.byteCount
                 let expected = missing.removeValue(forKey: entry.hash)
                 if expected == nil { counts.orphanCount += 1 }
-                guard let fault = check(entry, in: blobs, byteCount: expected) else { continue }
+                progress(counts)
+                guard let fault = try check(entry, in: blobs, byteCount: expected) else { continue }
                 report(Finding(hash: entry.hash, path: blobs.path(of: entry.hash), fault: fault))
             }
             last = page.entries.last?.hash ?? last
@@ -71,12 +73,14 @@ package enum BlobCheck {
 
     private static func check(
         _ entry: BlobPage.Entry,
-        in blobs: any Blobs,
+        in blobs: any BlobSource,
         byteCount: Int64?
-    ) -> Finding.Fault? {
+    ) throws(BlobError) -> Finding.Fault? {
         do throws(BlobError) {
             guard try hash(of: entry.hash, in: blobs) == entry.hash else { return .damaged }
         } catch {
+            // Then nothing can be read.
+            if case .remote = error { throw error }
             return .unreadable(error)
         }
         guard let byteCount, byteCount != entry.byteCount else { return nil }
@@ -85,8 +89,10 @@ package enum BlobCheck {
 
     /// The hash that the bytes of a blob have. Blocks.
     ///
-    /// - Throws: As `Blobs.open` and `BlobReader.read`.
-    package static func hash(of hash: BlobHash, in blobs: any Blobs) throws(BlobError) -> BlobHash {
+    /// - Throws: As `BlobSource.open` and `BlobReader.read`.
+    package static func hash(of hash: BlobHash, in blobs: any BlobSource) throws(BlobError)
+        -> BlobHash
+    {
         let reader = try blobs.open(hash)
         defer { reader.close() }
         let digest = DigestContext(EVP_sha256())

@@ -13,6 +13,8 @@ package enum BlobError: Error, Sendable, Equatable, CustomStringConvertible {
     case notAFile(path: String)
     /// A file has fewer bytes than were durable.
     case cutShort(path: String, byteCount: Int64, expected: Int64)
+    /// The bytes of a blob have another hash.
+    case damaged(path: String)
     /// A store on another machine failed; the clause for people.
     case remote(String)
 
@@ -26,6 +28,7 @@ package enum BlobError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notAFile(let path): "\(path) is not a regular file"
         case .cutShort(let path, let byteCount, let expected):
             "\(path) has \(byteCount) bytes where \(expected) belong"
+        case .damaged(let path): "\(path) is damaged: its bytes are not those that were stored"
         case .remote(let text): text
         }
     }

@@ -13,8 +13,8 @@ package final class BlobFolder: Sendable {
 
     package let blobs: LocalBlobs
     package let uploads: UploadFolder
-    private let storage: any BlobStorage
-    private let gate = WriteGate()
+    let storage: any BlobStorage
+    let gate = WriteGate()
 
     /// Names the folder, and touches nothing.
     package init(_ storage: any BlobStorage) {

@@ -1,27 +1,13 @@
 package import JSONTree
 
-/// A store of blobs: bytes that never change, named by their SHA-256.
+/// What blobs are read from: a store, or a server that has one.
 ///
 /// Every call blocks: call it on a worker. Calls may come from many threads at the same time.
-package protocol Blobs: Sendable {
-    /// Takes the bytes of a sealed draft. When this returns they survive a power cut under their hash.
-    ///
-    /// May be repeated, and two uploads may bring the same bytes at once. The draft's file stays until its upload is
-    /// removed. Pin the hash before, until the commit that refers to it: else a sweep may take the blob away.
-    ///
-    /// - Throws: `disk`, `stopped`, `missing` when the draft's file is gone, `notAFile`, `remote`. Afterwards the blob
-    ///   may be there or not.
-    func adopt(_ draft: BlobDraft) throws(BlobError) -> Adoption
-
+package protocol BlobSource: Sendable {
     /// Opens a blob; what is open can be read to its end, also after `remove`.
     ///
     /// - Throws: `missing`, `notAFile`, `disk`, `remote`.
     func open(_ hash: BlobHash) throws(BlobError) -> any BlobReader
-
-    /// Removes a blob; nothing happens when there is none.
-    ///
-    /// - Throws: `disk`, `stopped`, `remote`.
-    func remove(_ hash: BlobHash) throws(BlobError)
 
     /// The next blobs behind a hash, ascending, at most `limit` of them; nil begins.
     ///
@@ -32,6 +18,25 @@ package protocol Blobs: Sendable {
 
     /// Where a blob is, for messages.
     func path(of hash: BlobHash) -> String
+}
+
+/// A store of blobs: bytes that never change, named by their SHA-256.
+///
+/// Every call blocks: call it on a worker. Calls may come from many threads at the same time.
+package protocol Blobs: BlobSource {
+    /// Takes the bytes of a sealed draft. When this returns they survive a power cut under their hash.
+    ///
+    /// May be repeated, and two uploads may bring the same bytes at once. The draft's file stays until its upload is
+    /// removed. Pin the hash before, until the commit that refers to it: else a sweep may take the blob away.
+    ///
+    /// - Throws: `disk`, `stopped`, `missing` when the draft's file is gone, `notAFile`, `remote`. Afterwards the blob
+    ///   may be there or not.
+    func adopt(_ draft: BlobDraft) throws(BlobError) -> Adoption
+
+    /// Removes a blob; nothing happens when there is none.
+    ///
+    /// - Throws: `disk`, `stopped`, `remote`.
+    func remove(_ hash: BlobHash) throws(BlobError)
 }
 
 /// What became of a draft.

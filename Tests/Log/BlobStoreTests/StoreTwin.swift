@@ -60,7 +60,7 @@ struct StoreTwin {
         switch error {
         case .disk: count(error.isOutOfSpace ? "full" : "failed")
         case .stopped: count("stopped")
-        case .missing, .notAFile, .cutShort, .remote: faults.append("\(error)")
+        case .missing, .notAFile, .cutShort, .damaged, .remote: faults.append("\(error)")
         }
     }
 

@@ -11,11 +11,13 @@ struct BackupCommand: Command {
             Examples:
               hearth backup --admin-secret-file hearth-data/admin-secret monday.backup
               hearth backup --data-dir hearth-data monday.backup   no server runs there
+              hearth backup --files backup-files monday.backup     with the contents of files
               hearth backup --verify monday.backup
 
             The file holds data, rules, settings and on-disconnect writes of one moment; the server goes on meanwhile. \
             Before it gets its name it is read again and everything in it decoded, as a restore would. 'hearth restore' \
-            makes a data folder of it.
+            makes a data folder of it. With --files a folder gets the contents of files that it lacks, each named by its hash: \
+            keep one folder for all backups.
             """,
     )
 
@@ -24,6 +26,9 @@ struct BackupCommand: Command {
 
     @Option(help: .value("folder", "Back up this folder, on which no server runs."))
     var dataDir: String?
+
+    @Option(help: .value("folder", "Copy the contents of files that this folder lacks into it."))
+    var files: String?
 
     @Flag(help: "Write nothing: read the file and everything in it; exit code 1 for damage.")
     var verify = false
@@ -44,12 +49,14 @@ struct BackupCommand: Command {
     }
 
     func outcome() throws(CommandError) -> CommandOutcome {
-        if verify { return BackupCommands.verify(file) }
-        if let dataDir { return BackupCommands.backUp(dataDir, to: file, isVerified: !noVerify) }
-        return .done("\(try backUpServer())")
+        if verify { return BackupCommands.verify(file, files: files) }
+        if let dataDir {
+            return BackupCommands.backUp(dataDir, to: file, isVerified: !noVerify, files: files)
+        }
+        return .done(try backUpServer())
     }
 
-    private func backUpServer() throws(CommandError) -> BackupSummary {
+    private func backUpServer() throws(CommandError) -> String {
         let database = try server.database()
         do throws(BackupError) {
             let backup = try BackupFile(file)
@@ -66,9 +73,32 @@ struct BackupCommand: Command {
             } catch {
                 throw BackupError.refused(error.description)
             }
-            return try backup.finish(isVerified: !noVerify)
+            var copied: FileBackupSummary?
+            let summary = try backup.finish(isVerified: !noVerify) { written throws(BackupError) in
+                copied = try copyFiles(of: written, from: database)
+            }
+            return BackupCommands.described(summary, copied)
         } catch {
             throw .failed("\(error)")
+        }
+    }
+}
+
+extension BackupCommand {
+    /// Copies the contents that a new backup names; nil unless that is asked for.
+    private func copyFiles(
+        of written: String,
+        from database: RemoteDatabase
+    ) throws(BackupError) -> FileBackupSummary? {
+        guard let files else { return nil }
+        let references = try BlobReferences(of: written, shownAs: file)
+        let backup = try FileBackup(files)
+        defer { backup.close() }
+        var progress = Progress("files", database.console)
+        defer { progress.clear() }
+        let total = Int(references.byteCount)
+        return try backup.take(references, from: ServerBlobs(database)) {
+            progress.show(Int($0), of: total)
         }
     }
 }
@@ -80,6 +110,7 @@ struct RestoreCommand: Command {
         discussion: """
             Examples:
               hearth restore monday.backup --data-dir hearth-data
+              hearth restore monday.backup --data-dir hearth-data --files backup-files
               hearth serve --data-dir hearth-data
 
             The backup is read wholly before anything is written, and the folder gets its name when it is whole. The \
@@ -93,7 +124,15 @@ struct RestoreCommand: Command {
     @Option(help: .value("folder", "The new data folder; must not hold anything."))
     var dataDir: String
 
+    @Option(
+        help: .value(
+            "folder",
+            "Copy the contents of files from here: the folder of 'hearth backup --files'."
+        )
+    )
+    var files: String?
+
     func outcome() -> CommandOutcome {
-        BackupCommands.restore(file, to: dataDir)
+        BackupCommands.restore(file, to: dataDir, files: files)
     }
 }

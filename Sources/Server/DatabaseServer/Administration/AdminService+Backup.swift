@@ -25,6 +25,7 @@ extension AdminService {
         guard let slot = takeArchiveSlot() else {
             return answer(exchange, .error(503, "Too many backups are under way."))
         }
+        server.fileService.collection.hold()
         // The commits in these snapshots are exactly those that stand before the barrier.
         let snapshots = engine.snapshots()
         let now = Clock.now()

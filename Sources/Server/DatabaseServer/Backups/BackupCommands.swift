@@ -1,3 +1,4 @@
+import BlobStore
 import DatabaseCore
 package import Files
 import SecurityRules
@@ -6,30 +7,74 @@ import WriteAheadLog
 
 /// The commands on backups that need no server: `hearth backup --data-dir`, `--verify`, `hearth restore`.
 package enum BackupCommands {
-    /// Reads a backup and everything in it, as a start of a server would.
+    /// Reads a backup and everything in it, as a start of a server would; with `files`, a folder of contents of files, also
+    /// those that it names.
     ///
-    /// Memory: see `StateCheck`.
-    package static func verify(_ file: String) -> CommandOutcome {
-        outcome { () throws(BackupError) in try BackupContent.verify(file).description }
+    /// Memory: see `StateCheck`, and `BlobReferences` with `files`.
+    package static func verify(_ file: String, files: String? = nil) -> CommandOutcome {
+        outcome { () throws(BackupError) in
+            let summary = try BackupContent.verify(file)
+            guard let files else { return described(summary, nil) }
+            let references = try BlobReferences(of: file)
+            try FileBackup.verify(references, in: FileBackup.source(files))
+            return described(summary, FileBackupSummary(references))
+        }
     }
 
-    /// Backs up a data folder that no server runs on; see `BackupFile.finish`.
+    /// Backs up a data folder that no server runs on; see `BackupFile.finish`. With `files`, a folder, also the contents of
+    /// its files.
     package static func backUp(
-        _ folder: String,
+        _ path: String,
         to file: String,
-        isVerified: Bool
+        isVerified: Bool,
+        files: String? = nil
     ) -> CommandOutcome {
         outcome { () throws(BackupError) in
-            let pieces = try logged { () throws(LogError) in try archive(of: folder) }
-            return try writePieces(pieces, to: file, isVerified).description
+            let storage = FileLogStorage(path: path)
+            let folder = try logged { () throws(LogError) in try open(storage) }
+            // So that no server removes what is to be copied.
+            defer { folder.close() }
+            let snapshots = try logged { () throws(LogError) in try state(of: folder) }
+            let pieces = try logged { () throws(LogError) in
+                try ArchivePieces(
+                    snapshots.all,
+                    at: snapshots.position,
+                    time: Clock.now(),
+                    id: UInt64.random(in: 0...UInt64.max)
+                )
+            }
+            var copied: FileBackupSummary?
+            let summary = try write(pieces, to: file, isVerified) { _ throws(BackupError) in
+                guard let files else { return }
+                let backup = try FileBackup(files)
+                defer { backup.close() }
+                let references = BlobReferences(snapshots.all)
+                copied = try backup.take(references, from: BlobFolder(storage).blobs)
+            }
+            return described(summary, copied)
         }
     }
 
-    /// Makes a data folder of a backup, which is verified before.
-    package static func restore(_ file: String, to folder: String) -> CommandOutcome {
+    /// Makes a data folder of a backup, which is verified before, and with `files` the contents that it names.
+    package static func restore(
+        _ file: String,
+        to folder: String,
+        files: String? = nil
+    ) -> CommandOutcome {
         outcome { () throws(BackupError) in
-            "restored \(folder) from \(try restoreVerified(file, to: folder))"
+            let (summary, copied) = try restoreVerified(file, to: folder, files)
+            return "restored \(folder) from \(described(summary, copied))"
         }
+    }
+
+    /// What a backup holds, and what was done with the contents of its files.
+    package static func described(
+        _ summary: BackupSummary,
+        _ files: FileBackupSummary?
+    ) -> String {
+        if let files { return "\(summary)\n\(files)" }
+        guard summary.hasFiles else { return "\(summary)" }
+        return "\(summary)\n  the contents of files are not in it: --files FOLDER takes them along"
     }
 
     private static func outcome(_ work: () throws(BackupError) -> String) -> CommandOutcome {
@@ -40,28 +85,28 @@ package enum BackupCommands {
 
     // MARK: - Backing up
 
-    /// The state of a folder, which is read under its lock as a start would.
-    private static func archive(of path: String) throws(LogError) -> ArchivePieces {
-        let storage = FileLogStorage(path: path)
-        guard try DataFolder.isThere(storage) else { throw .notADataFolder(path: path) }
-        let folder = try DataFolder.open(storage)
-        defer { folder.close() }
+    /// Takes a folder's lock.
+    static func open(_ storage: FileLogStorage) throws(LogError) -> DataFolder {
+        guard try DataFolder.isThere(storage) else { throw .notADataFolder(path: storage.path) }
+        return try DataFolder.open(storage)
+    }
+
+    /// The state of a folder, read as a start would.
+    static func state(
+        of folder: DataFolder
+    ) throws(LogError) -> (all: [DatabaseSnapshot], position: LogPosition) {
         let policy = EnginePolicy(databases: [], createsDatabases: false, defaultRules: .closed)
         let state = try folder.recoverState(policy)
         let position = state.report.position
         try state.writer.close()
-        return try ArchivePieces(
-            state.engine.snapshots(),
-            at: position,
-            time: Clock.now(),
-            id: UInt64.random(in: 0...UInt64.max)
-        )
+        return (state.engine.snapshots(), position)
     }
 
-    private static func writePieces(
+    private static func write(
         _ pieces: ArchivePieces,
         to path: String,
-        _ isVerified: Bool
+        _ isVerified: Bool,
+        andThen: (String) throws(BackupError) -> Void
     ) throws(BackupError) -> BackupSummary {
         let file = try BackupFile(path)
         var pieces = pieces
@@ -74,7 +119,7 @@ package enum BackupCommands {
                 try file.write(UnsafeRawBufferPointer(bytes))
             }
         }
-        return try file.finish(isVerified: isVerified)
+        return try file.finish(isVerified: isVerified, andThen: andThen)
     }
 
     private static let pieceByteCount = 256 * 1024
@@ -83,8 +128,9 @@ package enum BackupCommands {
 
     private static func restoreVerified(
         _ file: String,
-        to path: String
-    ) throws(BackupError) -> BackupSummary {
+        to path: String,
+        _ files: String?
+    ) throws(BackupError) -> (BackupSummary, FileBackupSummary?) {
         try FolderDraft.fill(path, "restoring") { storage throws(BackupError) in
             let summary = try BackupContent.verify(file)
             let restore = try logged { () throws(LogError) in
@@ -93,10 +139,19 @@ package enum BackupCommands {
             guard try copy(file, into: restore) == summary else {
                 throw .content(path: file, reason: "has changed while it was read")
             }
+            let copied = try files.map { files throws(BackupError) in
+                let folder = BlobFolder(storage)
+                do throws(BlobError) { try folder.prepare() } catch { throw .blob(error) }
+                return try FileBackup.copy(
+                    BlobReferences(of: file),
+                    from: FileBackup.source(files),
+                    to: folder
+                )
+            }
             try logged { () throws(LogError) in
                 try restore.finish(readBackBy: StateChecker().take)
             }
-            return summary
+            return (summary, copied)
         }
     }
 

@@ -52,7 +52,7 @@ enum BackupContent {
     ) throws(BackupError) {
         // No server makes others, and what is done with a database trusts its name.
         for database in summary.info.heads.map(\.database.description)
-        where !DatabaseName.isName(database) && database != DatabaseID.accounts.name {
+        where !DatabaseName.isName(database) && !reserved.contains(database) {
             let shown = TerminalText.shown(database.debugDescription)
             throw .content(path: name, reason: "holds a database that cannot be: \(shown)")
         }
@@ -61,6 +61,9 @@ enum BackupContent {
             throw .content(path: name, reason: "holds other databases than its trailer says")
         }
     }
+
+    /// Those of the server itself.
+    private static let reserved = [DatabaseID.accounts.name, DatabaseID.files.name]
 
     private static func decoding(
         _ name: String,

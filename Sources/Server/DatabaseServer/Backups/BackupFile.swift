@@ -1,3 +1,4 @@
+package import BlobStore
 import DatabaseCore
 package import Files
 import Glibc
@@ -12,11 +13,18 @@ package enum BackupError: Error, CustomStringConvertible {
     /// The bytes are what was written, and make no sense.
     case content(path: String, reason: String)
     case log(LogError)
+    /// A folder of contents of files cannot be written.
+    case blob(BlobError)
+    /// Contents of files that are missing or damaged, a line for each.
+    case files([String])
     case destinationExists(path: String)
     /// What stands where the new folder is to be written was not left there by a restore or salvage.
     case strangeDraft(path: String)
     /// A server that would not give one, in its words.
     case refused(String)
+
+    /// Contents that are named at a time.
+    private static let lineLimit = 100
 
     /// The sentence for people.
     package var description: String {
@@ -25,6 +33,10 @@ package enum BackupError: Error, CustomStringConvertible {
         case .archive(let path, let error): "\(path) \(error)"
         case .content(let path, let reason): "\(path) \(reason)"
         case .log(let error): "\(error)"
+        case .blob(let error): "\(error)"
+        case .files(let lines):
+            "\(lines.count) contents of files are missing or damaged; 'hearth files check' says what to do\n"
+                + lines.prefix(Self.lineLimit).map { "  \($0)" }.joined(separator: "\n")
         case .refused(let text): text
         case .destinationExists(let path):
             "\(path) is there already and not empty; name a folder that is yet to be made"
@@ -52,6 +64,11 @@ package struct BackupSummary: Sendable, Equatable, CustomStringConvertible {
         let heads = info.heads.map { "  \($0.database) up to commit \($0.commit)" }
         let first = "a whole backup of \(date), \(byteCount) bytes, \(heads.count) databases"
         return ([first] + heads).joined(separator: "\n")
+    }
+
+    /// Whether files have records in it, whose bytes are elsewhere.
+    package var hasFiles: Bool {
+        info.heads.contains { $0.database.description == DatabaseID.files.name }
     }
 }
 
@@ -97,8 +114,11 @@ package final class BackupFile {
     /// Makes the file durable, reads it again, and gives it its name.
     ///
     /// Without `isVerified` only checksums are compared; with it everything is decoded, down to the
-    /// last node, as a restore would.
-    package func finish(isVerified: Bool = true) throws(BackupError) -> BackupSummary {
+    /// last node, as a restore would. `andThen` is called with the file before that, and can still refuse it.
+    package func finish(
+        isVerified: Bool = true,
+        andThen: (String) throws(BackupError) -> Void = { _ in }
+    ) throws(BackupError) -> BackupSummary {
         if let error = reader.finish() { throw .archive(path: "what the server sent", error) }
         let written: String
         do throws(FileError) { written = try draft.sync() } catch { throw .file(error) }
@@ -106,6 +126,7 @@ package final class BackupFile {
             try isVerified
             ? BackupContent.verify(written, shownAs: path)
             : BackupFile.read(written, shownAs: path) { _ throws(BackupError) in }
+        try andThen(written)
         do throws(FileError) { try draft.commit() } catch { throw .file(error) }
         return summary
     }

@@ -1,3 +1,4 @@
+import BlobStore
 import Files
 import Glibc
 import WriteAheadLog
@@ -22,7 +23,7 @@ enum FolderDraft {
         let storage = FileLogStorage(path: draft)
         let value: Value
         do throws(BackupError) { value = try work(storage) } catch {
-            try logged { () throws(LogError) in try ArchiveRestore.removeLeftovers(storage) }
+            try removeLeftovers(storage)
             rmdir(draft)
             throw error
         }
@@ -56,9 +57,7 @@ enum FolderDraft {
             guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
                 status.st_mode & (S_IWGRP | S_IWOTH) == 0
             else { throw .strangeDraft(path: path) }
-            try logged { () throws(LogError) in
-                try ArchiveRestore.removeLeftovers(FileLogStorage(path: path))
-            }
+            try removeLeftovers(FileLogStorage(path: path))
             guard rmdir(path) == 0 else {
                 guard errno == ENOTEMPTY || errno == EEXIST else {
                     throw .file(.system(call: "remove", path: path, code: errno))
@@ -69,6 +68,11 @@ enum FolderDraft {
         guard mkdir(path, 0o700) == 0 else {
             throw .file(.system(call: "create folder", path: path, code: errno))
         }
+    }
+
+    private static func removeLeftovers(_ storage: FileLogStorage) throws(BackupError) {
+        try logged { () throws(LogError) in try ArchiveRestore.removeLeftovers(storage) }
+        do throws(BlobError) { try BlobFolder(storage).removeAll() } catch { throw .blob(error) }
     }
 
     /// Whether nothing is at `path`, or an empty folder.

@@ -9,17 +9,41 @@ import Transport
 final class FileCollection {
     private unowned let service: FileService
     private var sweep: OrphanSweep?
+    /// When a backup asked last; nil while none holds the blobs.
+    private var heldSince: ContinuousClock.Instant?
 
     /// Between two passes.
     private static let pause = Duration.seconds(3600)
     /// Between two slices of a pass.
     private static let slicePause = Duration.seconds(1)
 
+    /// For which nothing is removed after a backup has asked for records or blobs.
+    private static let holdTime = Duration.seconds(600)
+
     init(_ service: FileService) { self.service = service }
 
     func begin() {
         EventLoop.shared.every(Self.pause) { [self] in run() }
         EventLoop.shared.after(Self.slicePause) { [self] in run() }
+    }
+
+    /// Removes nothing for a while: a backup reads blobs that its records name, and nothing else may refer to.
+    func hold() {
+        if heldSince == nil {
+            service.disk.pins.hold()
+            endHold(after: Self.holdTime)
+        }
+        heldSince = .now
+    }
+
+    private func endHold(after time: Duration) {
+        EventLoop.shared.after(time) { [self] in
+            guard let heldSince else { return }
+            let rest = Self.holdTime - (ContinuousClock.now - heldSince)
+            if rest > .zero { return endHold(after: rest) }
+            self.heldSince = nil
+            service.disk.pins.endHold()
+        }
     }
 
     /// Begins a pass, unless one is under way.

@@ -263,7 +263,7 @@ extension FileFault {
     /// What a client is answered when the disk fails: nothing of its paths.
     init(_ error: BlobError) {
         switch error {
-        case .missing, .notAFile, .cutShort:
+        case .missing, .notAFile, .cutShort, .damaged:
             self.init(500, "The bytes of this object cannot be read.")
         case .disk, .stopped, .remote:
             self = error.isOutOfSpace ? .noRoom : .busy(retryAfter: 30)

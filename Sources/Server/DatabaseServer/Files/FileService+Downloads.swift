@@ -30,7 +30,6 @@ extension FileService {
             }
             let outcome = conditions.check(record)
             guard outcome == .met || outcome.isNotModified else { throw .conditionNotMet }
-            guard downloadCount < Self.downloadLimit else { throw .busy(retryAfter: 2) }
             var media = media
             if outcome.isNotModified { media.ifNoneMatch = "*" }
             let plan = Download(
@@ -65,8 +64,9 @@ extension FileService {
             return exchange.respond(HTTPResponse(status: plan.status, headers: headers))
         }
         guard let hash = BlobHash(hex: record.content.blob) else { return }
-        downloadCount += 1
-        let slot = WorkSlot { EventLoop.shared.enqueue { [self] in downloadCount -= 1 } }
+        guard let slot = downloadSlot() else {
+            return refuse(ask, .busy(retryAfter: 2), isMedia: true)
+        }
         let (worker, blobs) = (disk.worker, disk.blobs)
         let isTaken = worker.perform {
             Result { () throws(BlobError) in try blobs.open(hash) }
@@ -74,7 +74,16 @@ extension FileService {
             switch outcome {
             case .success(let reader) where reader.byteCount == record.content.byteCount:
                 figures.downloadedCount += 1
-                stream(reader, plan, headers, slot, worker, exchange)
+                stream(
+                    reader,
+                    plan.range,
+                    inflates: plan.inflates,
+                    status: plan.status,
+                    headers,
+                    slot,
+                    worker,
+                    exchange
+                )
             case .success(let reader):
                 failed(record, "it has \(reader.byteCount) bytes", ask)
             case .failure(let error): failed(record, "\(error)", ask)
@@ -92,24 +101,34 @@ extension FileService {
         refuse(ask, FileFault(500, "The bytes of this object cannot be read."), isMedia: true)
     }
 
-    private func stream(
+    /// A place among the downloads; nil when all are taken.
+    func downloadSlot() -> WorkSlot? {
+        guard downloadCount < Self.downloadLimit else { return nil }
+        downloadCount += 1
+        return WorkSlot { EventLoop.shared.enqueue { [self] in downloadCount -= 1 } }
+    }
+
+    /// Sends a range of a blob.
+    func stream(
         _ reader: any BlobReader,
-        _ plan: Download,
+        _ range: Range<Int64>,
+        inflates: Bool = false,
+        status: Int,
         _ headers: HTTPHeaders,
         _ slot: WorkSlot,
         _ worker: Worker,
         _ exchange: HTTPExchange
     ) {
-        let pieces = BlobPieces(reader, plan.range, inflates: plan.inflates, slot)
+        let pieces = BlobPieces(reader, range, inflates: inflates, slot)
         let body = WorkerBody(
             exchange,
             worker,
             waitingByteLimit: BlobLimits.pieceByteCount
         ) { pieces.next() }
         exchange.respondStream(
-            status: plan.status,
+            status: status,
             headers: headers,
-            byteCount: plan.inflates ? nil : plan.range.count
+            byteCount: inflates ? nil : range.count
         ) { body.next() }
     }
 }

@@ -159,6 +159,17 @@ struct RouteTable: Sendable {
             .answer { $0.console.answerPage($1) }
         ),
         admin("/.backup", .only(.get), isSecret: true, .answer { $0.admin.askForAll($1, .backUp) }),
+        admin(
+            "/.backup/blobs.json",
+            .only(.get),
+            .forAdministrator { $0.fileService.answerBlobs($1) }
+        ),
+        admin(
+            "/.backup/blobs/{hash}",
+            .only(.get),
+            isSecret: true,
+            .forAdministrator { $0.fileService.answerBlob($1) }
+        ),
         admin("/.metrics", .only(.get, .head), .ask { $0.requests.submit(.status, $1) }),
     ]
 

@@ -1,0 +1,113 @@
+import ArgumentParser
+import DatabaseServer
+import Files
+import HTTPClient
+import JSONTree
+
+struct FilesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "files",
+        abstract: "Check the contents of files, and take back download links.",
+        discussion: """
+            Examples:
+              hearth files check --admin-secret-file hearth-data/admin-secret
+              hearth files check --data-dir hearth-data            no server runs there
+              hearth files revoke-tokens photos --prefix ann/
+            """,
+        subcommands: [Check.self, RevokeTokens.self],
+    )
+
+    struct Check: Command {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract:
+                "Read the contents of all files again, and name those that are missing or damaged.",
+            discussion: """
+                Changes nothing. Each content is compared with its hash, and with the files that have it; contents that no \
+                file has are counted. Exit code 1 when something is missing or damaged. A running server sends all bytes to \
+                the command: let it run on the same machine.
+                """,
+        )
+
+        @Option(help: .value("folder", "Check this data folder, on which no server runs."))
+        var dataDir: String?
+
+        @OptionGroup(title: "Server")
+        var server: ServerOptions
+
+        func outcome() throws(CommandError) -> CommandOutcome {
+            if let dataDir {
+                var progress = Progress("check", Console())
+                defer { progress.clear() }
+                return FileCheck.folder(dataDir) { progress.show(Int($0)) }
+            }
+            let database = try server.database()
+            let references = try database.blobReferences()
+            var progress = Progress("check", database.console)
+            defer { progress.clear() }
+            let total = Int(references.byteCount)
+            return FileCheck.run(references, in: ServerBlobs(database)) {
+                progress.show(Int($0), of: total)
+            }
+        }
+    }
+
+    struct RevokeTokens: Command {
+        static let configuration = CommandConfiguration(
+            commandName: "revoke-tokens",
+            abstract: "Take back the download links of files: who has one cannot use it any more.",
+            discussion: """
+                Apps that ask for the link of such a file again get a new one, if rules let them read its metadata.
+                """,
+        )
+
+        @Argument(help: "The bucket.")
+        var bucket: String
+
+        @Option(help: .value("text", "Only files whose names begin with it."))
+        var prefix: String?
+
+        @OptionGroup(title: "Server")
+        var server: ServerOptions
+
+        func outcome() throws(CommandError) -> CommandOutcome {
+            let service = AdministeredServer(try server.database())
+            let objects = "/storage/v1/b/\(PercentCoding.encode(bucket))/o"
+            let body: JSONValue = ["metadata": ["firebaseStorageDownloadTokens": .null]]
+            var (count, revokedCount, token) = (0, 0, String?.none)
+            repeat {
+                let parameters = Parameters([("prefix", prefix), ("pageToken", token)])
+                let page = try service.tree(service.answer(.get, objects, parameters))
+                for item in page.member("items").elements {
+                    guard let name = item.member("name").string else { continue }
+                    count += 1
+                    let tokens = item.member("metadata").member("firebaseStorageDownloadTokens")
+                    guard tokens.string?.isEmpty == false else { continue }
+                    let address = "\(objects)/\(PercentCoding.encode(name))"
+                    _ = try service.answer(.patch, address, json: body.text)
+                    revokedCount += 1
+                }
+                token = page.member("nextPageToken").string
+            } while token != nil
+            return .done(
+                "took back the links of \(Amounts.count(revokedCount, "file")), of \(count) in \(bucket)"
+                    + (prefix.map { " below '\($0)'" } ?? "")
+            )
+        }
+    }
+}
+
+extension RemoteDatabase {
+    /// The contents that the files of the server have now. The server removes none of them while they are read.
+    func blobReferences() throws(CommandError) -> BlobReferences {
+        var references = BlobReferences()
+        do {
+            let request = request(.get, resource: "/.backup")
+            try perform(request) { try references.feed($0, from: "what the server sent") }
+            try references.finish(from: "what the server sent")
+            return references
+        } catch {
+            throw error as? CommandError ?? .failed("\(error)")
+        }
+    }
+}
