@@ -46,6 +46,7 @@ FOREIGN = {
     "docker": "needs a container engine",
     "firebase": "is the command line of Firebase, and speaks to Firebase",
     "systemctl": "needs systemd; the unit is checked by test_service_manager.py",
+    "hearth files download demo.appspot.com": "speaks to Firebase; test_files_transfer.py plays its store",
     "hearth-chat push": "does not end, and needs a receiver; test_push_worker.py runs it",
 }
 # Commands that end when a test says so: what makes them end, and their exit code then.

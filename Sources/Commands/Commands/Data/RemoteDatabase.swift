@@ -26,15 +26,18 @@ final class RemoteDatabase {
     /// Writes messages to the user.
     let console: Console
 
+    /// `isRaw` says that answers are wanted as they are stored, compressed or not.
+    ///
     /// - Throws: `CommandError` when HTTP cannot be spoken.
     init(
         _ address: ServerAddress,
         _ options: HTTPOptions,
         _ console: Console,
+        isRaw: Bool = false,
     ) throws(CommandError) {
         var options = options
         // Between processes of one machine, compressing costs more than it saves.
-        options.acceptsCompressed = !ServerAddress.isLoopback(address.origin)
+        options.acceptsCompressed = !isRaw && !ServerAddress.isLoopback(address.origin)
         self.address = address
         self.console = console
         do throws(HTTPError) {

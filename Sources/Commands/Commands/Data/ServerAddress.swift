@@ -64,6 +64,25 @@ struct ServerAddress: Equatable, Sendable {
         }
     }
 
+    /// The address of a store that is no server of Hearth, which gets this token and nothing else.
+    ///
+    /// - Throws: `CommandError` for an address that is of no use, or one to which a token would go in the clear.
+    init(store url: String, token: String?) throws(CommandError) {
+        let parts = try Self.parts(url, "--store")
+        origin = parts.origin
+        (instance, authOverride) = (nil, nil)
+        guard let token else {
+            credential = .none
+            return
+        }
+        guard origin.hasPrefix("https://") || Self.isLoopback(origin) else {
+            throw .usage(
+                "--store: '\(url)' would get the token in the clear; write an https address"
+            )
+        }
+        credential = .bearer(try Self.credential(token, "the token of the store"))
+    }
+
     /// The URL of `path`; `parameters` are encoded here.
     func url(_ path: DatabasePath, _ parameters: Parameters = []) -> String {
         url(resource: path.resource, parameters)

@@ -54,20 +54,27 @@ struct ServerOptions: ParsableArguments {
         }
     }
 
-    /// The database of these options and the process's variables.
-    func database() throws(CommandError) -> RemoteDatabase {
-        let environment = ProcessEnvironment.variables()
-        var options = HTTPOptions()
-        options.authorityFile =
-            caFile ?? environment["HEARTH_CA_FILE"].flatMap { $0.isEmpty ? nil : $0 }
-        options.agent = "hearth/\(Version.text)"
-        if let timeout { options.silenceSeconds = timeout }
-        let address = try ServerAddress(self, environment: environment) {
+    /// The database of these options and the process's variables; `isRaw` as `RemoteDatabase`.
+    func database(isRaw: Bool = false) throws(CommandError) -> RemoteDatabase {
+        let address = try ServerAddress(self, environment: ProcessEnvironment.variables()) {
             (path) throws(CommandError) in
             let file = try Descriptor.reading(path)
             let bytes = try file.readAll(byteLimit: DataLimits.credentialByteCount)
             return String(decoding: bytes, as: UTF8.self)
         }
-        return try RemoteDatabase(address, options, Console())
+        return try database(at: address, isRaw: isRaw)
+    }
+
+    /// A server of another address, reached as these options say.
+    func database(at address: ServerAddress, isRaw: Bool) throws(CommandError) -> RemoteDatabase {
+        let environment = ProcessEnvironment.variables()
+        var options = HTTPOptions()
+        options.authorityFile =
+            caFile ?? environment["HEARTH_CA_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        options.agent = "hearth/\(Version.text)"
+        // A redirect could lead a credential elsewhere.
+        options.followsRedirects = !isRaw
+        if let timeout { options.silenceSeconds = timeout }
+        return try RemoteDatabase(address, options, Console(), isRaw: isRaw)
     }
 }

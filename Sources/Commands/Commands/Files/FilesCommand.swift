@@ -7,14 +7,16 @@ import JSONTree
 struct FilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "files",
-        abstract: "Check the contents of files, and take back download links.",
+        abstract: "Check the contents of files, take back download links, and copy buckets.",
         discussion: """
             Examples:
               hearth files check --admin-secret-file hearth-data/admin-secret
               hearth files check --data-dir hearth-data            no server runs there
               hearth files revoke-tokens photos --prefix ann/
+              hearth files download photos folder
+              hearth files upload folder photos
             """,
-        subcommands: [Check.self, RevokeTokens.self],
+        subcommands: [Check.self, RevokeTokens.self, Download.self, Upload.self],
     )
 
     struct Check: Command {
