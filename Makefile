@@ -141,7 +141,7 @@ soak: setup-test ## Simulate crashes, cuts and clients, damage logs and disks, c
 	scripts/fuzz --seconds $(SECONDS)
 
 soak-kill: setup-test build ## Kill the release binary again and again, on full disks too, against ledgers of its clients (an hour): make soak-kill ROUNDS=1000
-	HEARTH_SEED=$(or $(SEED),1) HEARTH_BINARY=.build/release/hearth HEARTH_KILLS=$(ROUNDS) .venv/bin/python -m pytest --quiet --capture=no Tests/Clients/test_kills.py
+	HEARTH_SEED=$(or $(SEED),1) HEARTH_BINARY=.build/release/hearth HEARTH_KILLS=$(ROUNDS) .venv/bin/python -m pytest --quiet --capture=no Tests/Clients/test_kills.py Tests/Clients/test_files_kills.py
 
 sanitize: setup-test ## Watch memory and threads in unit tests and with real clients (an hour): make sanitize ONLY=thread, CONTINUE=1 for what has not passed
 	SEED=$(or $(SEED),1) scripts/sanitize $(if $(CONTINUE),--continue) $(ONLY)
