@@ -1,5 +1,6 @@
 """Real work of the server and its commands on a disk of which one call fails, and what came of it."""
 
+import http.client
 import json
 import os
 import re
@@ -19,6 +20,8 @@ TIMEOUT = 60
 ROOMY, TIGHT, PLENTY = "15 16", "1 16", "100000"
 TEXTS = {"EIO": "Input/output error", "ENOSPC": "No space left on device", "EMFILE": "Too many open files"}
 HALF_A_SEGMENT = "x" * 600_000
+# Bytes of a part of a resumable upload.
+UNIT = 262_144
 
 
 @dataclass
@@ -72,7 +75,7 @@ class Life:
         self.disk, self.is_over = disk, False
         settings = disk.root / "hearth.json"
         if not settings.exists():
-            settings.write_text('{"database": ["one"]}')
+            settings.write_text('{"database": ["one"], "files-bucket": ["one"]}')
             (disk.root / "rules.json").write_text('{"rules": {".read": true}}')
         flags = ["--config", str(settings), "--rules", disk.path("rules.json")]
         self.server = Hearth.__new__(Hearth)
@@ -97,13 +100,18 @@ class Life:
 
     def ask(self, method, path, body=None):
         """The status of the answer; 0 when the server is gone."""
+        answer = self.answer(method, path, body=body)
+        return answer.status if answer else 0
+
+    def answer(self, method, path, headers=None, **content):
+        """The answer; None when the server is gone."""
         if self.is_over:
-            return 0
+            return None
         try:
-            return self.server.request(method, path, body, headers=self.admin).status
-        except OSError:
+            return self.server.request(method, path, headers={**self.admin, **(headers or {})}, **content)
+        except (OSError, http.client.HTTPException):
             self.is_over = True
-            return 0
+            return None
 
     def wait_for(self, *texts):
         """Waits until the log has one of the texts; returns it, or None when the server ends."""
@@ -160,7 +168,89 @@ class Twin:
         return json.dumps({key: may[-1] for key, may in self.values.items() if may[-1] is not None})
 
 
+OBJECTS = "/storage/v1/b/one/o"
+
+
+class FilesTwin:
+    """What files must hold, as `Twin`: for each name the contents that may be there, None for no file."""
+
+    def __init__(self, folder):
+        self.file, self.faults = folder / "files.json", []
+        self.may = json.loads(self.file.read_text()) if self.file.exists() else {}
+
+    def attempt(self, name, content, answer, done=(200, 204)):
+        """Takes the answer to what leaves this content; whether it is done."""
+        before = self.may.get(name, [None])
+        if answer is None:
+            self.may[name] = [*before, content]
+        elif answer.status in done:
+            self.may[name] = [content]
+        elif answer.status not in (500, 503):
+            self.faults.append(f"{name}: {answer.status} {answer.text}")
+        return answer is not None and answer.status in done
+
+    def store(self, life, name, content):
+        path = f"/upload{OBJECTS}?uploadType=media&name={name}"
+        return self.attempt(name, content, life.answer("POST", path, raw=content.encode()))
+
+    def store_in_parts(self, life, name, content):
+        """A resumable upload; a part that fails is sent again, once."""
+        started = life.answer("POST", f"/upload{OBJECTS}?uploadType=resumable&name={name}", body={})
+        if started is None or started.status != 200:
+            return
+        path = "/" + started.headers["Location"].split("/", 3)[3]
+        offset, tries = 0, 0
+        while tries < 4 and offset < len(content):
+            part = content[offset : offset + UNIT].encode()
+            head = {"Content-Range": f"bytes {offset}-{offset + len(part) - 1}/{len(content)}"}
+            answer = life.answer("PUT", path, headers=head, raw=part)
+            if offset + len(part) == len(content):
+                if self.attempt(name, content, answer) or answer is None:
+                    return
+            tries += 1
+            asked = life.answer("PUT", path, headers={"Content-Range": "bytes */*"}, raw=b"")
+            if asked is None or asked.status not in (308, 200):
+                return
+            if asked.status == 200:
+                self.may[name] = [content]
+                return
+            offset = int((asked.headers["Range"] or "bytes=0--1").split("-", 1)[1]) + 1
+
+    def delete(self, life, name):
+        self.attempt(name, None, life.answer("DELETE", f"{OBJECTS}/{name}"), (204, 404))
+
+    def read(self, life, name):
+        answer = life.answer("GET", f"{OBJECTS}/{name}?alt=media")
+        if answer and answer.status == 200 and answer.text not in self.may[name]:
+            self.faults.append(f"{name} is another while the disk fails")
+
+    def check(self, life):
+        """Without a fault: compares everything; what is there is what must be there from now on."""
+        for name, may in self.may.items():
+            answer = life.answer("GET", f"{OBJECTS}/{name}?alt=media")
+            found = answer.text if answer.status == 200 else None
+            if answer.status not in (200, 404) or found not in may:
+                self.faults.append(f"{name}: {answer.status}, {str(found)[:20]}")
+            self.may[name] = [found]
+        self.file.write_text(json.dumps(self.may))
+        return self.faults
+
+
 # The work of a server: each a function of its life and of the twin of its data.
+
+
+def files(life, twin):
+    """Uploads of each kind, a replacement, a deletion and a download."""
+    all = twin.files
+    all.store(life, "small", "s" * 100)
+    all.store(life, "kept", "other")
+    all.store_in_parts(life, "parts", "p" * (2 * UNIT + 7))
+    all.store(life, "small", "t" * 300_000)
+    all.store_in_parts(life, "same", "p" * (2 * UNIT + 7))
+    all.delete(life, "old")
+    for name in ("small", "parts", "kept"):
+        if all.may.get(name):
+            all.read(life, name)
 
 
 def write(life, twin):
@@ -208,6 +298,7 @@ class ServerWork:
     def run(self, disk):
         text = disk.root / "twin.json"
         twin = Twin(text.read_text() if text.exists() else "{}")
+        twin.files = FilesTwin(disk.root)
         try:
             life = Life(disk, shaken=True)
         except AssertionError as error:
@@ -232,7 +323,7 @@ class ServerWork:
             life = Life(disk, shaken=False)
         except AssertionError as error:
             return [f"does not start again: {error}: {disk.log.read_text()[-400:]}"]
-        faults = twin.check(life)
+        faults = twin.check(life) + twin.files.check(life)
         twin.write(life, "PUT", "again", 1)
         keys = life.server.get("/.well-known/jwks.json").json["keys"]
         before = disk.root / "kid"
@@ -241,9 +332,10 @@ class ServerWork:
         code = life.end()
         if code:
             faults.append(f"ends with {code} afterwards")
-        verified = disk.command("log", "verify", disk.path("data"))
-        if verified.returncode:
-            faults.append(verified.stdout + verified.stderr)
+        for command in (["log", "verify"], ["files", "check", "--data-dir"]):
+            verified = disk.command(*command, disk.path("data"))
+            if verified.returncode:
+                faults.append(verified.stdout + verified.stderr)
         checked = disk.command(
             "check", "--config", disk.path("hearth.json"), "--rules", disk.path("rules.json"), "--data-dir", disk.path("data")
         )
@@ -303,8 +395,14 @@ def holds_data(name):
     return check
 
 
-def is_whole_backup(disk, _):
-    done = disk.command("backup", "--verify", disk.path("new.backup"))
+def holds_files(disk, life):
+    """The same, with the files of the template."""
+    checked = disk.command("files", "check", "--data-dir", disk.path("new"))
+    return holds_data("new")(disk, life) + ([checked.stdout + checked.stderr] if checked.returncode else [])
+
+
+def is_whole_backup(disk, _, *files):
+    done = disk.command("backup", "--verify", disk.path("new.backup"), *files)
     return [] if done.returncode == 0 else [done.stderr]
 
 
@@ -334,6 +432,8 @@ WORKS = [
     ServerWork("new rules", "closed", reload),
     ServerWork("after a kill", "killed", write, kills=True),
     ServerWork("after a torn batch", "torn", read),
+    ServerWork("files", "files", files),
+    ServerWork("files to the kill", "files", files, kills=True),
     ServerWork("nothing to write", "closed", lambda life, twin: None),
     CommandWork("check", "closed", "check", *CONFIGURED),
     CommandWork("log verify", "killed", "log", "verify", "DISK/data"),
@@ -343,6 +443,15 @@ WORKS = [
         "backup --data-dir", "killed", "backup", "--data-dir", "DISK/data", "DISK/new.backup", result=is_whole_backup
     ),
     CommandWork("backup", "closed", "backup", "DISK/new.backup", result=is_whole_backup, needs_server=True),
+    CommandWork(
+        "backup --files", "files", "backup", "--data-dir", "DISK/data", "DISK/new.backup", "--files", "DISK/kept",
+        result=lambda disk, life: is_whole_backup(disk, life, "--files", disk.path("kept")),
+    ),
+    CommandWork(
+        "restore --files", "files", "restore", "DISK/whole.backup", "--data-dir", "DISK/new", "--files", "DISK/whole",
+        result=holds_files,
+    ),
+    CommandWork("files check", "files", "files", "check", "--data-dir", "DISK/data"),
     CommandWork("backup --verify", "closed", "backup", "--verify", "DISK/whole.backup"),
     CommandWork("restore", "closed", "restore", "DISK/whole.backup", "--data-dir", "DISK/new", result=holds_data("new")),
     CommandWork(
@@ -394,6 +503,15 @@ def templates(folder, library, checkpoints=True):
     (killed.root / "twin.json").write_text(twin.text())
     life.end(kills=True)
     found["killed"] = killed.root
+    stored = Disk(folder / "fourth", library, disk.root)
+    life, twin = Life(stored, shaken=False), FilesTwin(stored.root)
+    for name in ("old", "kept"):
+        assert twin.store(life, name, name * 1000)
+    assert not twin.check(life) and life.end() == 0
+    whole = ["--data-dir", stored.path("data"), stored.path("whole.backup"), "--files", stored.path("whole")]
+    done = stored.command("backup", *whole)
+    assert done.returncode == 0, done.stderr
+    found["files"] = stored.root
     torn = Disk(folder / "third", library, killed.root)
     last = max((torn.root / "data" / "log").glob("*.log"))
     content = last.read_bytes()
@@ -407,6 +525,9 @@ def templates(folder, library, checkpoints=True):
 def site(path):
     """A path of the disk without its numbers."""
     path = re.sub(r"\d{20}", "N", path)
+    path = re.sub(r"files/blobs/[0-9a-f]{2}(?=$|/)", "files/blobs/HH", path)
+    path = re.sub(r"files/blobs/HH/[0-9a-f]{62}", "files/blobs/HH/HASH", path)
+    path = re.sub(r"files/uploads/[0-9a-f]{32}", "files/uploads/ID", path)
     return re.sub(r"\.\d+\.\d+\.draft", ".N.draft", path)
 
 

@@ -173,6 +173,11 @@ int mkdir(const char *path, mode_t mode) {
     return REAL(mkdir)(path, mode);
 }
 
+int fchmod(int file, mode_t mode) {
+    if (meets_file("protect", file, INPUT_OUTPUT | INTERRUPT)) return -1;
+    return REAL(fchmod)(file, mode);
+}
+
 int access(const char *path, int wanted) {
     if (meets("stat", path, INPUT_OUTPUT)) return -1;
     return REAL(access)(path, wanted);

@@ -1,9 +1,10 @@
-"""How many bytes the files of a bucket may have, at its edges."""
+"""How many bytes the files of a bucket may have, and what they leave of the disk, at the edges."""
 
 import pytest
 
-from file_requests import BUCKET, Upload, place, state, upload
+from file_requests import BUCKET, UNIT, Upload, place, state, upload
 from hearth_server import Hearth
+from shaky_disk import ShakyDisk
 from test_backup import run
 
 OWNER = {"Authorization": "Bearer owner"}
@@ -66,3 +67,27 @@ def test_a_quota_that_cannot_be_read_ends_the_start():
         assert words in done.stdout + done.stderr, done.stdout + done.stderr
     done = run("check", "--files-quota", "5", "--files-quota", "6")
     assert "more than once" in done.stdout + done.stderr
+
+
+def test_every_part_of_an_upload_leaves_a_reserve_of_the_disk(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    with ShakyDisk(tmp_path, data) as disk, Hearth(data=data) as server:
+        # 1 GiB stays free.
+        disk.set_free("1025 40000")
+        silent = Upload(server, "a", 2 * UNIT, "android")
+        assert state(silent.send("upload", 0, b"x" * UNIT)) == (200, "active", UNIT)
+        assert put(server, "b", (1 << 20) - 1).status == 200 and put(server, "c", 1 << 20).status == 503
+        disk.set_free("1024 40000")
+        refused = silent.send("upload, finalize", UNIT, b"x" * UNIT)
+        assert refused.status == 503 and refused.headers["Retry-After"]
+        assert put(server, "c", 1).status == 503 and Upload(server, "c", 1).started.status == 503
+        # What is there is still read; with room again the upload goes on.
+        assert server.get(place("b") + "?alt=media").status == 200 and silent.received() == UNIT
+        disk.set_free("1025 40000")
+        assert state(silent.send("upload, finalize", UNIT, b"x" * UNIT))[:2] == (200, "final")
+    # Of a small disk a fifth: the database needs less, and is still written.
+    disk = ShakyDisk(tmp_path, data)
+    disk.set_free("200 1000")
+    with disk, Hearth(data=data) as server:
+        assert put(server, "d", 1).status == 503 and server.put("/a.json", 1).status == 200

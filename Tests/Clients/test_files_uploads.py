@@ -198,6 +198,24 @@ def test_uploads_of_libraries_of_servers(server):
     assert server.request("POST", media, raw=b"hello", headers={"X-Goog-Hash": "crc32c=mnG7TA=="}).status == 200
 
 
+@pytest.mark.parametrize("sdk", ["js", "android"])
+def test_a_last_part_that_could_not_be_stored_is_sent_again(tmp_path, sdk):
+    content = b"p" * UNIT + b"the end"
+    hash = hashlib.sha256(content).hexdigest()
+    with Hearth(data=tmp_path) as server:
+        upload = Upload(server, "open/again", len(content), sdk)
+        assert state(upload.send("upload", 0, content[:UNIT])) == (200, "active", UNIT)
+        blobs = tmp_path / "files" / "blobs"
+        obstacle = blobs / hash[:2]
+        obstacle.write_text("no folder")
+        for _ in range(2):
+            assert upload.send("upload, finalize", UNIT, content[UNIT:]).status == 500
+            assert upload.received() == UNIT
+        obstacle.unlink()
+        assert state(upload.send("upload, finalize", UNIT, content[UNIT:]))[:2] == (200, "final")
+        assert is_stored(server, "open/again", content) and (obstacle / hash[2:]).read_bytes() == content
+
+
 def test_acknowledged_bytes_outlive_kills(server):
     chance = random.Random(os.environ.get("FILES_SEED", "23"))
     ledger, uploads = {}, {}

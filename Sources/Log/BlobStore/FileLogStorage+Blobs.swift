@@ -24,7 +24,7 @@ extension FileLogStorage: BlobStorage {
 
     package func link(_ path: String, to newPath: String) throws(LogError) -> Bool {
         guard Glibc.link(fullPath(path), fullPath(newPath)) != 0 else { return true }
-        guard errno == EEXIST else { throw .posix(.link, fullPath(newPath)) }
+        guard errno == EEXIST else { throw .posix(.link, fullPath(path)) }
         return false
     }
 

@@ -39,8 +39,11 @@ package final class FileBackup {
     ///
     /// - Throws: `file` when nothing is there.
     package static func source(_ path: String) throws(BackupError) -> any BlobSource {
-        guard Folder.exists("\(path)/files/blobs") else {
-            throw .file(.system(call: "open", path: "\(path)/files/blobs", code: ENOENT))
+        let blobs = "\(path)/files/blobs"
+        var status = stat()
+        let isThere = stat(blobs, &status) == 0
+        guard isThere, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .file(.system(call: "open", path: blobs, code: isThere ? ENOTDIR : errno))
         }
         return BlobFolder(FileLogStorage(path: path)).blobs
     }

@@ -205,22 +205,30 @@ final class PreparedFolder: Sendable {
     ///
     /// - Throws: 503 when they would leave too little room on the disk, or the disk fails.
     func create(_ id: UploadID, byteCount: Int64) throws(FileFault) -> BlobDraft {
-        let free: UInt64
-        do throws(BlobError) {
-            try prepare()
-            let room = try blobs.room()
-            let reserve = min(room.diskByteCount / 20, Self.reserveByteCount)
-            free = room.freeByteCount - min(room.freeByteCount, reserve)
-        } catch {
-            throw FileFault(error)
-        }
-        guard free > UInt64(max(byteCount, 0)) else { throw .noRoom }
+        do throws(BlobError) { try prepare() } catch { throw FileFault(error) }
+        try checkRoom(byteCount)
         do throws(BlobError) { return try blobs.uploads.create(id) } catch {
             throw FileFault(error)
         }
     }
 
-    /// Bytes that stay free for the log; on a small disk a twentieth of it.
+    /// Whether so many more bytes leave enough room on the disk. Blocks.
+    ///
+    /// - Throws: 503 when they do not, or the disk fails.
+    func checkRoom(_ byteCount: Int64) throws(FileFault) {
+        let free: UInt64
+        do throws(BlobError) {
+            let room = try blobs.room()
+            let reserve = min(room.diskByteCount / 5, Self.reserveByteCount)
+            free = room.freeByteCount - min(room.freeByteCount, reserve)
+        } catch {
+            throw FileFault(error)
+        }
+        guard free > UInt64(max(byteCount, 0)) else { throw .noRoom }
+    }
+
+    /// Bytes that stay free; on a small disk a fifth of it. More than the log wants (256 MiB, or an eighth of the disk, and a quarter of
+    /// that more to go on), so files never keep a database from writing.
     private static let reserveByteCount: UInt64 = 1 << 30
 
     private func prepare() throws(BlobError) {

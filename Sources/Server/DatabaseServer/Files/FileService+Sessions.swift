@@ -180,6 +180,8 @@ extension FileService {
         _ fault: FileFault
     ) {
         upload.session = before
+        // Its file may have bytes that do not count: they are cut off when it is opened again.
+        upload.draft = nil
         refuse(ask, fault)
         upload.end()
     }
@@ -195,7 +197,7 @@ extension FileService {
     ) {
         withDraft(upload, before: before, ask) { [self] draft in
             uploadCount += 1
-            let sink = ChunkSink(transfer, draft)
+            let sink = ChunkSink(transfer, draft, disk.folder)
             let intake = FileIntake(ask.exchange, upload.worker) {
                 sink.take($0)
             } done: {

@@ -69,6 +69,8 @@ final class FileSink: @unchecked Sendable {
         guard draft.byteCount + Int64(bytes.count) <= byteLimit else {
             throw .tooLarge(limit: byteLimit)
         }
+        // A request may announce fewer bytes than come, or none.
+        try folder.checkRoom(Int64(bytes.count))
         do throws(BlobError) { try draft.append(bytes) } catch { throw FileFault(error) }
     }
 
@@ -102,14 +104,18 @@ final class FileSink: @unchecked Sendable {
 final class ChunkSink: @unchecked Sendable {
     private(set) var transfer: UploadTransfer
     let draft: BlobDraft
+    private let folder: PreparedFolder
 
-    init(_ transfer: UploadTransfer, _ draft: BlobDraft) {
+    init(_ transfer: UploadTransfer, _ draft: BlobDraft, _ folder: PreparedFolder) {
         self.transfer = transfer
         self.draft = draft
+        self.folder = folder
     }
 
     /// Takes the next bytes of the body; why nothing more is taken, or nil.
     func take(_ parts: [[UInt8]]) -> FileFault? {
+        let byteCount = parts.reduce(0) { $0 + $1.count }
+        do throws(FileFault) { try folder.checkRoom(Int64(byteCount)) } catch { return error }
         do throws(BlobError) {
             for part in parts {
                 if let (range, _) = transfer.take(part.count) { try draft.append(part[range]) }
