@@ -6,6 +6,8 @@ import shutil
 from file_requests import place, quote, upload
 from hearth_server import Hearth
 from test_backup import restore, run
+from test_files_kills import age
+from test_kills import until
 
 BUCKET = "demo.appspot.com"
 OWNER = {"Authorization": "Bearer owner"}
@@ -152,3 +154,22 @@ def test_links_are_taken_back(tmp_path):
         assert "of 3 files, of 4 in" in run("files", "revoke-tokens", BUCKET, "--url", server.address).stdout
         assert not any(opens(name) for name in CONTENTS)
         assert {name: read(server, name) for name in CONTENTS} == CONTENTS
+
+
+def test_nothing_is_collected_while_a_backup_reads(tmp_path):
+    """Of two servers with an old content that no file has, one is asked for contents: only the other one collects."""
+    folders = [tmp_path / "asked", tmp_path / "other"]
+    for folder in folders:
+        with Hearth(data=folder) as server:
+            assert upload(server, "gone", b"gone").status == 200
+            assert server.request("DELETE", place("gone")).status == 204
+            assert server.stop() == 0
+        age(folder)
+    [hash] = stored(folders[0])
+    with Hearth(data=folders[0]) as asked:
+        # The first pass begins a second after the start.
+        listed = asked.get("/.backup/blobs.json", headers=OWNER).json["blobs"]
+        assert [one["hash"] for one in listed] == [hash]
+        with Hearth(data=folders[1]):
+            until(lambda: not stored(folders[1]), "a collection")
+        assert asked.get(f"/.backup/blobs/{hash}", headers=OWNER).body == b"gone"
