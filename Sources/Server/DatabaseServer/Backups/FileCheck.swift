@@ -57,7 +57,7 @@ package enum FileCheck {
     }
 
     private static let advice = """
-        Copy a content that is missing or damaged from a backup, where it has the same path below the folder of --files, or upload the \
-        file again: both bring it back. A file that cannot be had any more can only be deleted.
+        Remove a content that is damaged, and copy it from a backup, where it has the same path below the folder of --files; or remove it, \
+        and upload the file again. A file that cannot be had any more can only be deleted.
         """
 }
