@@ -338,9 +338,13 @@ let services = folder(
         module("Social", ["HearthDatabase", "HearthCore"]),
         module("Photos", [.target(name: "CPNG", condition: onLinux)]),
         module(
+            "Attachments",
+            ["Social", "Photos", "HearthDatabase", "HearthStorage", "HearthCore"]
+        ),
+        module(
             "Chat",
             [
-                "Social", "HearthDatabase", "HearthCore",
+                "Attachments", "Social", "HearthDatabase", "HearthCore",
                 .target(name: "COpenSSL", condition: onLinux),
             ]
         ),
@@ -349,9 +353,16 @@ let services = folder(
         module("PushWorker", ["Social", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks"]),
     ],
     tests: [
-        module("ServiceSupport", ["TestSupport", "HearthCore", "HearthDatabase", "HearthAuth"]),
+        module(
+            "ServiceSupport",
+            ["TestSupport", "HearthCore", "HearthDatabase", "HearthAuth", "HearthStorage"]
+        ),
         tests(of: "Social", ["HearthDatabase", "ServiceSupport"]),
         tests(of: "Photos"),
+        tests(
+            of: "Attachments",
+            ["Chat", "Photos", "Social", "HearthDatabase", "HearthStorage", "ServiceSupport"]
+        ),
         tests(of: "Chat", ["Social", "HearthDatabase", "ServiceSupport"]),
         tests(of: "Timeline", ["Social", "HearthDatabase", "ServiceSupport"]),
         tests(of: "Party", ["Social", "Photos", "HearthDatabase", "ServiceSupport"]),
@@ -386,7 +397,10 @@ let programs = folder(
         module("Terminal", ["Files"]),
         module(
             "ServiceCommand",
-            ["HearthCore", "HearthDatabase", "HearthAuth", "Social", "Files", arguments]
+            [
+                "HearthCore", "HearthDatabase", "HearthAuth", "HearthStorage", "Social", "Files",
+                arguments,
+            ]
         ),
         module("ChatScreen", ["Chat", "Social", "Terminal"]),
         program(

@@ -1,5 +1,6 @@
 """People who chat by hearth-chat: their commands, and the panes of tmux at which they sit."""
 
+import base64
 import os
 import re
 import shlex
@@ -12,9 +13,16 @@ from hearth_server import PROGRAMS, ROOT
 CHAT = str(PROGRAMS / "hearth-chat")
 FLAGS = [
     "--rules", str(ROOT / "rules" / "social.json"),
+    "--files-rules", str(ROOT / "rules" / "social.storage"),
     "--password-memory", "8MiB", "--password-passes", "1",
 ]
 PASSWORD = "correct horse battery"
+
+# 400 points wide: it has a smaller picture beside it.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAZAAAAAECAIAAAAvXf56AAAAKUlEQVR42u3UQQ0AAAjEsJODRCQiCx2EJlWwx1I9ACdEAsCwAAwL"
+    "+GoBU8zKeclxlVwAAAAASUVORK5CYII="
+)
 
 # Machines that run these tests may have much else to do.
 PATIENCE = 300

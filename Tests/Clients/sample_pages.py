@@ -230,6 +230,29 @@ class Window:
         self.write(".composer textarea", text)
         self.key("Enter")
 
+    def attach(self, how, name, content, kind):
+        """Gives a file to what is written: by "picker", "drop" or "paste"."""
+        text = base64.b64encode(content).decode()
+        self.value(
+            f"""(() => {{
+                const bytes = Uint8Array.from(atob("{text}"), (sign) => sign.charCodeAt(0));
+                const given = new DataTransfer();
+                given.items.add(new File([bytes], {json.dumps(name)}, {{ type: {json.dumps(kind)} }}));
+                const facts = {{ bubbles: true, cancelable: true }};
+                const field = document.querySelector(".composer textarea");
+                if ({json.dumps(how)} === "paste") {{
+                    field.dispatchEvent(new ClipboardEvent("paste", {{ ...facts, clipboardData: given }}));
+                }} else if ({json.dumps(how)} === "drop") {{
+                    field.dispatchEvent(new DragEvent("dragover", {{ ...facts, dataTransfer: given }}));
+                    field.dispatchEvent(new DragEvent("drop", {{ ...facts, dataTransfer: given }}));
+                }} else {{
+                    const picker = document.querySelector(".composer input[type=file]");
+                    picker.files = given.files;
+                    picker.dispatchEvent(new Event("change"));
+                }}
+            }})()"""
+        )
+
 
 # Every text in sight against what is behind it, by WCAG 2's formula; large text may have less, and does not need to.
 CONTRAST = """(() => {

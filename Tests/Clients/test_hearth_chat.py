@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from chat_people import CHAT, FLAGS, PASSWORD, PATIENCE, Pane, People, wait_for
+from chat_people import CHAT, FLAGS, PASSWORD, PATIENCE, PNG, Pane, People, wait_for
 from hearth_server import Hearth
 
 
@@ -169,6 +169,22 @@ def test_what_was_said_is_answered_changed_deleted_and_seen(people):
         assert one.ended() == 0
     read = people.does("bea", "read", ann).splitlines()
     assert [line.split(": ", 1)[1] for line in read] == ["(message deleted)", "another answer (edited)"]
+
+
+def test_a_file_is_sent_and_shown_as_a_link(people, tmp_path):
+    people.sign_up("ann", "bea")
+    people.does("ann", "send", people.named("bea"), "hello")
+    (tmp_path / "lake.png").write_bytes(PNG)
+    with Pane(people, "ann", "open", people.named("bea")) as one:
+        with Pane(people, "bea", "open", people.named("ann")) as two:
+            one.wait("hello")
+            two.wait("hello")
+            one.say("/file /nothing/there.png")
+            one.wait("cannot be read")
+            one.say(f"/file {tmp_path / 'lake.png'}")
+            for pane in (one, two):
+                pane.wait("⬇ lake.png  98 bytes")
+            one.wait("lake.png is sent")
 
 
 def test_the_terminal_rings_for_what_is_new_unless_it_is_off(people):

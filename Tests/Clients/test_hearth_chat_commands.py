@@ -4,9 +4,11 @@ import re
 import signal
 import subprocess
 import threading
+import urllib.error
+import urllib.request
 
 import pytest
-from chat_people import CHAT, FLAGS, PASSWORD, PATIENCE, Pane, People
+from chat_people import CHAT, FLAGS, PASSWORD, PATIENCE, PNG, Pane, People
 from hearth_server import Hearth
 
 
@@ -93,6 +95,36 @@ def test_messages_by_commands(people):
         assert said(name, thread)[-1] == [answer, f"{bea}: (message deleted)"]
         assert "do not allow" in people.fails("bea", "unsend", other, "--message", first)
         assert "message of yours" in people.fails("bea", "edit", other, "again")
+
+
+def test_files_by_commands(people, tmp_path):
+    people.sign_up("ann", "bea")
+    ann, bea, tea = people.named("ann"), people.named("bea"), people.named("Tea")
+    (tmp_path / "lake.png").write_bytes(PNG)
+    (tmp_path / "menu.txt").write_text("soup")
+    files = [f"--file={tmp_path / name}" for name in ("lake.png", "menu.txt")]
+    assert "say something first" in people.fails("ann", "send", bea, *files)
+    people.does("ann", "send", bea, "hello")
+    people.does("ann", "rooms", "create", tea, "--invite", bea)
+    for thread, other in ((bea, ann), (f"#{tea}", f"#{tea}")):
+        people.does("ann", "send", thread, *files, "at", "the lake")
+        said = people.does("bea", "read", other).splitlines()[-1].split("\t")[1]
+        shown = re.fullmatch(
+            rf"{ann}: at the lake \[lake.png, 98 bytes: (http\S+)\] \[menu.txt, 4 bytes: (http\S+)\]", said
+        )
+        assert shown, said
+        for address, content in zip(shown.groups(), (PNG, b"soup")):
+            with urllib.request.urlopen(address) as answer:
+                assert answer.read() == content
+        people.does("ann", "unsend", thread)
+        for address in shown.groups():
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(address)
+        people.does("ann", "send", thread, files[1])
+        said = people.does("bea", "read", other).splitlines()[-1].split("\t")[1]
+        assert said.startswith(f"{ann}: menu.txt [menu.txt, 4 bytes: ")
+    assert "cannot be read" in people.fails("ann", "send", bea, f"--file={tmp_path / 'none'}")
+    assert people.as_owner("GET", "/uploads") is None
 
 
 def test_rooms_by_commands(people):

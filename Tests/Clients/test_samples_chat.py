@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from browser import STRANGER
+from chat_people import PNG, wait_for
 from hearth_server import Hearth
 from sample_pages import Window, contrast_faults, links
 
@@ -60,6 +63,43 @@ def write(server, window, path, value):
     method = "DELETE" if value is None else "PUT"
     answer = server.request(method, f"/{path}.json?ns=social&auth={token(window)['idToken']}", value)
     assert answer.status == 200, answer.text
+
+
+def test_files_are_attached_shown_and_deleted_with_their_message(pair, server):
+    ann, bob = pair("Xia", "Yan")
+    for count, how in enumerate(("picker", "drop", "paste"), start=1):
+        ann.attach(how, f"{how}.png", PNG, "image/png")
+        ann.wait_text(".chosen .chip", f"{how}.png 98 bytes")
+        ann.key("Enter")
+        # The smaller picture is what is shown.
+        bob.wait(f"document.querySelectorAll('.files img').length === {count}")
+        bob.wait("[...document.querySelectorAll('.files img')].every((image) => image.naturalWidth === 300)")
+    ann.attach("picker", "no.png", PNG, "image/png")
+    ann.press(".chosen button", "Leave out no.png")
+    ann.wait_gone(".chosen")
+    ann.attach("picker", "menu.txt", b"soup", "text/plain")
+    ann.attach("drop", "lake.png", PNG, "image/png")
+    ann.say("At the <b>lake</b>")
+    bob.wait_text(".message", "menu.txt 4 bytes")
+    addresses = bob.value("[...document.querySelectorAll('.message:last-child .files a')].map((link) => link.href)")
+    assert [urllib.request.urlopen(address).read() for address in addresses] == [b"soup", PNG]
+    act(ann, "At the <b>lake</b>", "Delete")
+    bob.wait_text(".message", "Message deleted")
+    assert bob.value("document.querySelectorAll('.files img').length") == 3
+    # The note of the deletion goes last.
+    owner = {"Authorization": "Bearer owner"}
+    wait_for(lambda: server.request("GET", "/uploads.json?ns=social", None, owner).json is None)
+    for address in addresses:
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(address)
+
+
+def test_files_wait_for_the_first_words_of_a_chat(window):
+    eve, bob = window("Zoe"), window("Zen")
+    eve.follow("Zen")
+    eve.message("Zen")
+    eve.attach("picker", "lake.png", PNG, "image/png")
+    eve.wait_notice("Say something first", "alerts")
 
 
 def test_two_windows_talk(pair):

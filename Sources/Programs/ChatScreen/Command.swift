@@ -22,6 +22,8 @@ package enum Command: Equatable, Sendable {
     case unsend
     /// Answers the chosen message, or the latest one of another.
     case reply(String)
+    /// Sends the file of a path.
+    case file(String)
     case flag
     case unflag
     case bell
@@ -60,9 +62,11 @@ package enum Command: Equatable, Sendable {
             return .wrong("/\(name) USERNAME")
         case .rename(""): return .wrong("/rename NEW NAME")
         case .reply(""): return .wrong("/reply TEXT")
+        case .file(""): return .wrong("/file PATH")
         case .role(_, ""), .role("", _): return .wrong("/role USERNAME owner|admin|member|watcher")
         case .help, .invite, .remove, .ban, .unban, .role, .rename, .members, .leave, .delete,
-            .mute, .unmute, .follow, .unfollow, .block, .unblock, .edit, .unsend, .reply, .flag,
+            .mute, .unmute, .follow, .unfollow, .block, .unblock, .edit, .unsend, .reply, .file,
+            .flag,
             .unflag, .bell, .membersRename, .quit:
             return .command(command)
         }
@@ -89,6 +93,7 @@ package enum Command: Equatable, Sendable {
         case "edit": .edit(rest)
         case "unsend": .unsend
         case "reply": .reply(rest)
+        case "file": .file(rest)
         case "flag": .flag
         case "unflag": .unflag
         case "bell": .bell

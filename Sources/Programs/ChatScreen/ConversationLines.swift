@@ -85,12 +85,28 @@ struct ConversationLines {
         let isPending = conversation.isPending(entry)
         var lines = quote(entry.replyTo, in: conversation)
         if let text = entry.text {
-            lines += wrapped(isPending ? "\(text) …" : text, isPending ? .dim : .plain, indent: 2)
+            // The titles alone are no text beside the links.
+            let isCaption = !entry.attachments.isEmpty && text == entry.attachments.caption
+            lines +=
+                isCaption
+                ? [] : wrapped(isPending ? "\(text) …" : text, isPending ? .dim : .plain, indent: 2)
             if entry.isEdited { mark("(edited)", behind: &lines) }
+            lines += entry.attachments.map(line)
         } else {
             lines.append(Line("  message deleted", .dim))
         }
         return conversation.chosen == entry.key ? lines.map { $0.styled(.reversed) } : lines
+    }
+
+    /// A file as a link: `  ⬇ lake.png  12 kB`.
+    private func line(_ attachment: Attachment) -> Line {
+        let size = "  \(attachment.sizeText)"
+        let room = max(0, width - 4 - size.count)
+        let title = TextWidth.cut(Line.harmless(DisplayName.oneLine(attachment.title)), to: room)
+        var line = Line("  ⬇ ", .dim)
+        line.append(title, Look(isUnderlined: true, link: attachment.url.absoluteString))
+        line.append(size, .dim)
+        return line
     }
 
     private func lines(_ item: Outgoing, in conversation: Conversation) -> [Line] {

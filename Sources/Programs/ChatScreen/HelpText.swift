@@ -20,6 +20,7 @@ enum HelpText {
         ("/role NAME ROLE  /rename NEW NAME  /members  /leave", ""),
         ("/members-rename yes|no", ""),
         ("/reply TEXT  /edit TEXT  /unsend  /flag  /unflag", ""),
+        ("/file PATH", ""),
         ("/mute  /unmute  /delete  /follow NAME  /unfollow NAME", ""),
         ("/block NAME  /unblock NAME  /bell  /help  /quit", ""),
         ("//text", "sends /text"),

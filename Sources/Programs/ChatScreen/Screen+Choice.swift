@@ -57,7 +57,7 @@ extension Screen {
             conversation?.chosen = nil
             return [.flag(id, key: entry.key, command == .flag)]
         case .invite, .remove, .ban, .unban, .role, .rename, .members, .leave, .delete, .mute,
-            .unmute, .follow, .unfollow, .block, .unblock, .membersRename:
+            .unmute, .follow, .unfollow, .block, .unblock, .membersRename, .file:
             return [.command(id, command)]
         }
         return []

@@ -1,5 +1,5 @@
-import Chat
-package import Foundation
+package import Chat
+import Foundation
 
 /// A direct chat or a room, by its key.
 package enum ThreadID: Hashable, Sendable {
@@ -52,6 +52,7 @@ package struct Entry: Equatable, Sendable {
     package let replyTo: String?
     /// Whether its words were changed.
     package let isEdited: Bool
+    package let attachments: [Attachment]
 
     package init(
         key: String,
@@ -60,7 +61,9 @@ package struct Entry: Equatable, Sendable {
         body: Body,
         replyTo: String? = nil,
         isEdited: Bool = false,
+        attachments: [Attachment] = [],
     ) {
+        self.attachments = attachments
         self.replyTo = replyTo
         self.isEdited = isEdited
         self.key = key

@@ -4,6 +4,7 @@ import Foundation
 import HearthAuth
 import HearthCore
 import HearthDatabase
+import HearthStorage
 
 /// Which server a program is for, and as whom it speaks to it.
 package struct ConnectionOptions: ParsableArguments, Sendable {
@@ -18,6 +19,14 @@ package struct ConnectionOptions: ParsableArguments, Sendable {
         )
     )
     package var instance: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Name of the bucket of files (default: social, or party).",
+            valueName: "name"
+        )
+    )
+    package var bucket: String?
 
     @Option(
         help: ArgumentHelp(
@@ -155,9 +164,11 @@ extension ConnectionOptions {
             $0.name == "ns"
         }
         options.databaseName = instance ?? (isNamed == true ? nil : database)
+        options.storageBucket = bucket ?? database
         do throws(HearthAppError) {
             let app = try HearthApp.make(name: profile, options: options)
             Auth.auth(app: app).callbackQueue = DispatchQueue(label: "hearth.accounts")
+            Storage.storage(app: app).callbackQueue = DispatchQueue(label: "hearth.files")
             return app
         } catch {
             throw ProgramFault(error)

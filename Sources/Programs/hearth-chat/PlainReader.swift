@@ -86,7 +86,8 @@ struct PlainReader {
     private func printMessage(_ message: Message) throws {
         let said = message.isDeleted ? Self.deleted : message.content
         let mark = message.editedAt == nil ? "" : Self.edited
-        let words = "\(message.sender.username): \(said)\(mark)"
+        let files = message.attachments.map { " \($0.link)" }.joined()
+        let words = "\(message.sender.username): \(said)\(mark)\(files)"
         try printLine(message.sentAt, message.key, words)
     }
 
@@ -101,7 +102,8 @@ struct PlainReader {
         let words: String
         switch event.content {
         case .message(let message):
-            words = "\(by): \(message.words)\(message.editedAt == nil ? "" : Self.edited)"
+            let files = message.attachments.map { " \($0.link)" }.joined()
+            words = "\(by): \(message.words)\(message.editedAt == nil ? "" : Self.edited)\(files)"
         case .deletedMessage: words = "\(by): \(Self.deleted)"
         case .createdChat: words = "* \(by) made the room"
         case .addedUser(let uid):
@@ -118,6 +120,11 @@ struct PlainReader {
         let stamp = hasWholeTimes ? time.iso(date) : time.shown(date)
         try Output.print(fields: [stamp] + (hasKeys ? [key] : []) + [words])
     }
+}
+
+extension Attachment {
+    /// What it is and where: `[lake.png, 12 kB: http://...]`.
+    fileprivate var link: String { "[\(title), \(sizeText): \(url.absoluteString)]" }
 }
 
 extension RoomEvent.Message {

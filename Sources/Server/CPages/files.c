@@ -111,6 +111,10 @@ static const unsigned char inbox_js[] = {
 #embed "Pages/samples/inbox.js"
 };
 
+static const unsigned char files_js[] = {
+#embed "Pages/samples/files.js"
+};
+
 static const unsigned char photos_js[] = {
 #embed "Pages/samples/photos.js"
 };
@@ -331,6 +335,10 @@ static const unsigned char social_rules[] = {
 #embed "../../../rules/social.json"
 };
 
+static const unsigned char social_storage[] = {
+#embed "../../../rules/social.storage"
+};
+
 static const unsigned char party_rules[] = {
 #embed "../../../rules/party.json"
 };
@@ -368,6 +376,7 @@ static const struct page_file samples[] = {
     SCRIPT("partycard.js", partycard_js),
     SCRIPT("questions.js", questions_js),
     SCRIPT("inbox.js", inbox_js),
+    SCRIPT("files.js", files_js),
     SCRIPT("photos.js", photos_js),
     SCRIPT("parties.js", parties_js),
 };
@@ -428,6 +437,7 @@ static const struct page_file console[] = {
 static const struct page_file rules[] = {
     RULES("social", social_rules),
     RULES("party", party_rules),
+    FILE_OF("social.storage", "text/plain; charset=utf-8", social_storage),
 };
 
 #define SET_OF(files) {files, sizeof files / sizeof files[0]}

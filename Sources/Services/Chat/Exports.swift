@@ -1,2 +1,3 @@
-// The chat service uses people and their relations, so it exports them.
+// The chat service uses people, their relations and files, so it exports them.
+@_exported public import Attachments
 @_exported public import Social

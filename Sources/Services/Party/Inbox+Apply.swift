@@ -14,7 +14,7 @@ extension Inbox {
             return .applied(answer)
         } catch {
             switch error {
-            case .database: throw error
+            case .database, .files: throw error
             case .invalid, .notFound, .taken, .refused, .faulty: return .refused(answer, error)
             }
         }

@@ -64,6 +64,7 @@ struct SamplesTests {
     @Test("have rules that load without a warning", arguments: SampleDatabase.allCases)
     func rules(database: SampleDatabase) throws {
         #expect(try database.rules().lint().isEmpty)
+        _ = try database.fileRules()
     }
 
     @Test(

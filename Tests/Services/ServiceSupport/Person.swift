@@ -2,6 +2,7 @@ import Dispatch
 package import HearthAuth
 package import HearthCore
 package import HearthDatabase
+import HearthStorage
 import Synchronization
 
 /// A signed-in client in an app of its own.
@@ -25,6 +26,7 @@ package final class Person: Sendable {
         let queue = DispatchQueue(label: "person \(number)")
         auth = Auth.auth(app: app)
         auth.callbackQueue = queue
+        Storage.storage(app: app).callbackQueue = queue
         database = Database.database(app: app)
         database.callbackQueue = queue
         // Many share the processors, and the person who is cut off comes back.

@@ -9,7 +9,7 @@ package final class ServiceServer: Sendable {
     nonisolated(unsafe) private let server: RunningServer
     // Immutable, as the server is.
     nonisolated(unsafe) private let folder: TemporaryFolder
-    /// `http://127.0.0.1:PORT`.
+    /// `http://127.0.0.1:PORT`, with the name of the database if there are rules for files.
     package let url: String
     private let rules: String
     private let names = Mutex<[String: Int]>([:])
@@ -44,16 +44,23 @@ package final class ServiceServer: Sendable {
 
     /// Starts one with `social`, `chat`, `timeline` or `party`: a file of `rules/`. With `open` one that lets everybody
     /// write what makes no sense, with the indexes that queries need.
-    package init(rules: String) throws {
+    ///
+    /// With `files`, the name of rules for them, the database is the one that those rules look into: `social` or
+    /// `party`.
+    package init(rules: String, files: String? = nil) throws {
         folder = try TemporaryFolder()
         let file =
             rules == "open"
             ? try folder.file("open.json", Self.openRules) : "\(Checkout.path)/rules/\(rules).json"
-        server = try RunningServer(arguments: [
-            "--dev", "--memory", "--rules", file,
-            "--password-memory", "8MiB", "--password-passes", "1",
-        ])
-        url = server.url
+        let filesRules =
+            files.map { ["--files-rules", "\(Checkout.path)/rules/\($0).storage"] } ?? []
+        server = try RunningServer(
+            arguments: [
+                "--dev", "--memory", "--rules", file,
+                "--password-memory", "8MiB", "--password-passes", "1",
+            ] + filesRules
+        )
+        url = server.url + (files.map { "?ns=\($0)" } ?? "")
         self.rules = rules
         Self.started.withLock { started in
             if started.isEmpty {

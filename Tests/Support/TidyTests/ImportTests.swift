@@ -12,6 +12,7 @@ private let systemModules: [String: Set<String>] = [
     "ClientTransport": ["Glibc", "Dispatch", "Foundation", "Security"],
     "HearthCore": ["Foundation", "Dispatch", "Glibc", "Darwin", "Synchronization"],
     "Social": ["Foundation", "Dispatch"],
+    "Attachments": ["Foundation"],
     "Commands": ["Glibc"],
     "HearthDatabase": ["Foundation", "Dispatch"],
     "HearthAuth": ["Foundation", "FoundationNetworking", "Dispatch"],

@@ -118,10 +118,12 @@ struct SendCommand: ClientCommand {
         commandName: "send",
         abstract: "Say something in a chat or a room; a chat is made when there is none.",
         discussion: """
-            Without a text each line of standard input is a message.
+            Without a text each line of standard input is a message. Files are uploaded first, then the message names \
+            them; a large PNG has a smaller picture beside it.
 
             Examples:
               hearth-chat send bea "Hello, Bea"
+              hearth-chat send bea --file lake.png "At the lake"
               hearth-chat send '#lunch' soup today
               fortune -s | tr '\\n' ' ' | hearth-chat send bea
             """,
@@ -133,10 +135,27 @@ struct SendCommand: ClientCommand {
     @Argument(help: "What to say.")
     var text: [String] = []
 
+    @Option(
+        name: .customLong("file"),
+        help: ArgumentHelp("A file to send; may be repeated, up to 10.", valueName: "path"),
+        completion: .file()
+    )
+    var files: [String] = []
+
     @OptionGroup var connection: ConnectionOptions
 
     func perform(as client: Client) async throws {
         var thread = try await client.thread(thread)
+        guard files.isEmpty else {
+            let progress = UploadProgress()
+            defer { progress.end() }
+            return try await client.send(
+                files.map { try AttachmentFile(path: $0) },
+                text: text.isEmpty ? nil : text.joined(separator: " "),
+                in: thread,
+                progress: { progress.show($0, of: $1) }
+            )
+        }
         guard text.isEmpty else {
             return try await client.say(text.joined(separator: " "), in: &thread)
         }

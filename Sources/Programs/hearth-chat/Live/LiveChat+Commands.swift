@@ -66,12 +66,42 @@ extension LiveChat {
             say("you block \(person.username) no longer")
         case .mute, .unmute: try await mute(command == .mute, id)
         case .delete: try await delete(id)
+        case .file(let path): try await sendFile(path, in: id)
         case .invite, .remove, .ban, .unban, .role, .rename, .members, .membersRename, .leave:
             guard case .room(let room) = id else {
                 throw ProgramFault("this is not a room")
             }
             try await runInRoom(command, room)
         }
+    }
+
+    private nonisolated func sendFile(_ path: String, in id: ThreadID) async throws {
+        let file = try AttachmentFile(path: path)
+        let thread: ThreadChoice
+        switch id {
+        case .person(let uid):
+            throw ServiceError.notFound(
+                "chat with \(try await client.people.show(forUID: uid)?.username ?? "them") yet: "
+                    + "say something first"
+            )
+        case .direct(let key): thread = .direct(try await client.chat(key))
+        case .room(let key):
+            let room = try await client.rooms.room(key)
+            thread = .room(
+                RoomSummary(
+                    key: key,
+                    name: room.name,
+                    lastEventText: "",
+                    lastEventMilliseconds: 0,
+                    unread: 0
+                )
+            )
+        }
+        say("\(file.title) …")
+        try await client.send([file], text: nil, in: thread) { completed, total in
+            self.say("\(file.title) \(total == 0 ? 100 : completed * 100 / total) %")
+        }
+        say("\(file.title) is sent")
     }
 
     /// The other of a direct chat, whether it has begun or not.
@@ -158,7 +188,7 @@ extension LiveChat {
             // It may be closed already, since a user who has left sees no further events.
             say("you left")
         case .help, .quit, .follow, .unfollow, .block, .unblock, .mute, .unmute, .delete, .bell,
-            .edit, .unsend, .reply, .flag, .unflag:
+            .edit, .unsend, .reply, .flag, .unflag, .file:
             break
         }
     }

@@ -261,7 +261,8 @@ extension Entry {
             by: message.sender.uid,
             body: message.isDeleted ? .deleted : .said(message.content),
             replyTo: message.replyTo,
-            isEdited: message.editedAt != nil
+            isEdited: message.editedAt != nil,
+            attachments: message.attachments
         )
     }
 
@@ -283,7 +284,8 @@ extension Entry {
             by: event.by,
             body: body,
             replyTo: message?.replyTo,
-            isEdited: message?.editedAt != nil
+            isEdited: message?.editedAt != nil,
+            attachments: message?.attachments ?? []
         )
     }
 

@@ -19,6 +19,11 @@ struct FileRulesStore: Sendable {
     init(_ configuration: Configuration) throws {
         unruled = configuration.mode == .development ? .open : .none
         if let path = configuration.files.rulesFile { files[nil] = try Self.load(path) }
+        if configuration.servesSamples, configuration.files.rulesFile == nil {
+            for sample in SampleDatabase.allCases {
+                files[try BucketName(sample.rawValue)] = try sample.fileRules()
+            }
+        }
         for bucket in configuration.files.buckets {
             if let path = bucket.rulesFile { files[bucket.name] = try Self.load(path) }
         }

@@ -1,3 +1,4 @@
+import FileRules
 import SecurityRules
 
 /// A database of the sample services, named as the pages ask for it.
@@ -14,6 +15,14 @@ enum SampleDatabase: String, CaseIterable, Sendable {
             preconditionFailure("each sample database has rules")
         }
         return try Ruleset.load(String(decoding: file.bytes, as: UTF8.self))
+    }
+
+    /// The rules of its bucket of files, which has the same name; nil when it has none.
+    ///
+    /// - Throws: `RulesError`; the tests load each.
+    func fileRules() throws(RulesError) -> FileRuleset? {
+        guard let file = PageSet.sampleRules.files["\(rawValue).storage"] else { return nil }
+        return try FileRuleset.load(String(decoding: file.bytes, as: UTF8.self))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Attachments
 internal import Foundation
 internal import HearthDatabase
 internal import Social
@@ -6,6 +7,8 @@ extension ChatService {
     private enum Revision {
         case content(String)
         case deletion
+
+        var isDeletion: Bool { if case .deletion = self { true } else { false } }
 
         var purpose: String {
             switch self {
@@ -54,7 +57,7 @@ extension ChatService {
         try await revise(try message.key("message"), .content(content), in: chat)
     }
 
-    /// Deletes a message of the user: its sender and time stay. A deleted message stays deleted.
+    /// Deletes a message of the user and its files: its sender and time stay. A deleted message stays deleted.
     ///
     /// - Throws: `ServiceError`: `refused` for another's message.
     public func delete(_ message: String, in chat: DirectChat) async throws {
@@ -82,13 +85,18 @@ extension ChatService {
             if let last, last == (message, latest) { break }
             last = (message, latest)
             let shown = revision.shown(message)
+            let folder = AttachmentFolder.direct(chat.key, key)
+            let hasFiles = revision.isDeletion && !message.attachments.isEmpty
             let copies = (own == nil ? [] : [me.uid])
             // Only the other member sees whether they have a copy.
             for copies in latest == key ? [copies + [other], copies] : [[]] {
                 let location = "messages/\(chat.key)/\(key)"
                 var update = revision.fields(of: message, at: location, seconds: seconds)
                 for uid in copies { update["chats/\(uid)/\(chat.key)/lastMessage"] = shown }
-                if try await database.accepts(update, to: revision.purpose) { return }
+                if hasFiles { update[attachments.path(folder)] = attachments.removal(folder) }
+                guard try await database.accepts(update, to: revision.purpose) else { continue }
+                if hasFiles { await attachments.removeDeleted(folder) }
+                return
             }
         }
         throw .refused(revision.purpose)

@@ -1,3 +1,4 @@
+public import Attachments
 public import Foundation
 public import Social
 
@@ -25,6 +26,8 @@ public struct Message: Hashable, Identifiable, Sendable {
     public let editedAt: Date?
     /// When it was deleted, by the server's clock.
     public let deletedAt: Date?
+    /// Its files. A message with files and no other text has their titles as its content.
+    public let attachments: [Attachment]
 
     /// Whether it was deleted.
     public var isDeleted: Bool { deletedAt != nil }
@@ -42,6 +45,7 @@ public struct Message: Hashable, Identifiable, Sendable {
         replyTo: String? = nil,
         editedAt: Date? = nil,
         deletedAt: Date? = nil,
+        attachments: [Attachment] = [],
     ) {
         self.key = key
         self.content = content
@@ -51,6 +55,7 @@ public struct Message: Hashable, Identifiable, Sendable {
         self.replyTo = replyTo
         self.editedAt = editedAt
         self.deletedAt = deletedAt
+        self.attachments = attachments
     }
 
     /// Whether it comes before the other one.
@@ -70,6 +75,7 @@ extension Message: Record {
         replyTo = try stored.optional("replyTo")
         editedAt = try stored.serverTimeIfPresent("editedAt")
         deletedAt = try stored.serverTimeIfPresent("deletedAt")
+        attachments = try Attachment.all(in: stored.optional("attachments"))
         guard content.isEmpty == isDeleted else {
             throw Nonsense(
                 content.isEmpty ? "content: it is empty" : "content: it is deleted and there"

@@ -1,3 +1,4 @@
+internal import Attachments
 internal import Foundation
 internal import HearthDatabase
 
@@ -23,7 +24,10 @@ struct MessageDraft {
     let receiver: String
     /// The sender's, as it is at the moment; the rules allow no other.
     var username: String
+    /// Files that are uploaded already.
+    var attachments: [Attachment] = []
 
+    var folder: AttachmentFolder { .direct(chatKey, key) }
     var location: String { "messages/\(chatKey)/\(key)" }
 
     /// The update that sends it: the message, the changes of both copies, and, if `isClaiming`, the claim of the
@@ -36,7 +40,9 @@ struct MessageDraft {
             "sender": ["uid": sender, "username": username],
         ]
         message["replyTo"] = replyTo
+        message["attachments"] = Attachment.stored(attachments)
         var update: [String: Any] = [location: message]
+        if !attachments.isEmpty { update["uploads/\(sender)/\(folder.key)"] = NSNull() }
         if isClaiming { update["pairs/\(chatKey)"] = [sender: receiver, receiver: sender] }
         write(own, of: sender, into: &update)
         write(other, of: receiver, into: &update)

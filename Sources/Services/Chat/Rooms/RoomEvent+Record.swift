@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import Social
 
@@ -18,6 +19,8 @@ extension RoomEvent: Record {
         let replyTo: String?
         let editedAt: Double?
         let deletedBy: String?
+        /// In the event alone, not in a room's copy of it.
+        let attachments: [String: Fields]?
     }
 
     package init(key: String, stored: Stored) throws {
@@ -43,7 +46,10 @@ extension RoomEvent.Content {
                 self = .deletedMessage(by: uid)
                 return
             }
-            try Self.check(stored, has: ["text", "picture", "location", "style", "replyTo"])
+            try Self.check(
+                stored,
+                has: ["text", "picture", "location", "style", "replyTo", "attachments"]
+            )
             let editedAt = try stored.editedAt.map {
                 try ServerTime.date($0, field: "editedAt")
             }
@@ -56,6 +62,7 @@ extension RoomEvent.Content {
                         style: stored.style,
                         replyTo: stored.replyTo,
                         editedAt: editedAt,
+                        attachments: try Attachment.all(in: stored.attachments),
                     )
                 )
             } catch {
@@ -90,7 +97,7 @@ extension RoomEvent.Content {
             ("text", stored.text != nil), ("picture", stored.picture != nil),
             ("location", stored.location != nil), ("style", stored.style != nil),
             ("target", stored.target != nil), ("name", stored.name != nil),
-            ("replyTo", stored.replyTo != nil),
+            ("replyTo", stored.replyTo != nil), ("attachments", stored.attachments != nil),
         ]
         guard let stray = fields.first(where: { $0.isThere && !own.contains($0.name) }) else {
             return

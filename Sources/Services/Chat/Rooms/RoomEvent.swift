@@ -1,3 +1,4 @@
+public import Attachments
 public import Foundation
 import HearthDatabase
 import Social
@@ -34,6 +35,8 @@ public struct RoomEvent: Hashable, Sendable {
         public let replyTo: String?
         /// When its text was changed last, by the server's clock.
         public let editedAt: Date?
+        /// Its files. A message with files and no other text has their titles as its text.
+        public let attachments: [Attachment]
 
         /// A message.
         ///
@@ -45,6 +48,7 @@ public struct RoomEvent: Hashable, Sendable {
             style: Style? = nil,
             replyTo: String? = nil,
             editedAt: Date? = nil,
+            attachments: [Attachment] = [],
         ) throws {
             if text == nil, picture == nil, location == nil {
                 let why = "a message has a text, a picture or a location"
@@ -64,6 +68,7 @@ public struct RoomEvent: Hashable, Sendable {
             self.style = style
             self.replyTo = replyTo
             self.editedAt = editedAt
+            self.attachments = attachments
         }
     }
 
@@ -122,6 +127,7 @@ extension RoomEvent.Message {
         stored["location"] = location?.stored
         stored["style"] = style?.stored
         stored["replyTo"] = replyTo
+        stored["attachments"] = Attachment.stored(attachments)
         return stored
     }
 }

@@ -3,7 +3,7 @@ public import Social
 
 /// Repairs damage by a cut, or by another's step at the wrong moment.
 extension RoomService {
-    /// Brings the own list of rooms up to date; for a program that starts.
+    /// Brings the own list of rooms up to date, and removes files that no message names; for a program that starts.
     ///
     /// A sender writes into the lists of the members that it read. A person who joined just then misses that event in
     /// their list, and only they may add it.
@@ -12,7 +12,8 @@ extension RoomService {
     @discardableResult
     public func mend() async throws -> [RecordFault] {
         let rooms = try await database.read("userRooms/\(me.uid)", to: "see these rooms").keys
-        return try await rooms.mapInParallel { room in try await fault(in: room) }.compactMap { $0 }
+        let faults = try await rooms.mapInParallel { room in try await fault(in: room) }
+        return try await faults.compactMap { $0 } + attachments.mend().faults
     }
 
     /// Mends the entry of a room, or says why nothing can be made of the two.
@@ -28,7 +29,7 @@ extension RoomService {
             // An account of an event, say, that can be none.
             case .invalid(let field, let why):
                 return RecordFault(path: "rooms/\(room)/lastEvent", reason: "\(field): \(why)")
-            case .taken, .refused, .database: throw error
+            case .taken, .refused, .database, .files: throw error
             }
         }
     }

@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import HearthDatabase
 import Social
@@ -27,7 +28,7 @@ extension RoomService {
         }
     }
 
-    /// Deletes a message: its sender and time stay, with the account that deleted it. Allowed for its sender and
+    /// Deletes a message and its files: its sender and time stay, with the account that deleted it. Allowed for its sender and
     /// owners, and for admins unless an owner or admin sent it.
     ///
     /// - Throws: `refused` if the user may not do it, `notFound` when there is no such message. A deleted message
@@ -36,8 +37,10 @@ extension RoomService {
         let (room, event) = (try room.key("room"), try event.key("event"))
         let purpose = "delete this message"
         let known = try await self.event(event, in: room, to: purpose)
+        var folder: AttachmentFolder?
         switch known.content {
-        case .message: break
+        case .message(let said):
+            if !said.attachments.isEmpty { folder = .room(room, event) }
         case .deletedMessage: return
         case .createdChat, .addedUser, .userLeft, .renamedChat:
             throw ServiceError.notFound("message with this key")
@@ -51,6 +54,7 @@ extension RoomService {
         do throws(ServiceError) {
             try await change(room, to: purpose) { [stored] known in
                 var update = RoomUpdate(of: room)
+                if let folder { update[attachments.path(folder)] = attachments.removal(folder) }
                 update["roomEvents/\(room)/\(event)"] = stored
                 guard known.lastEvent.key == event else { return update }
                 update["rooms/\(room)/lastEvent"] = stored.merging(["key": event]) { $1 }
@@ -63,6 +67,7 @@ extension RoomService {
                 case .deletedMessage = try await self.event(event, in: room, to: purpose).content
             else { throw error }
         }
+        if let folder { await attachments.removeDeleted(folder) }
     }
 
     private func event(

@@ -1,3 +1,4 @@
+internal import Attachments
 public import Social
 
 /// Rooms for any number of people, each a log of messages and events.
@@ -13,6 +14,8 @@ public struct RoomService: Sendable {
     /// The waits between tries.
     package var waits = RoomWaits.random
     let typings: Typings
+
+    var attachments: AttachmentService { AttachmentService(database: database, uid: me.uid) }
 
     /// A service that acts as the user who is signed in at `database`.
     public init(database: Database, me: UserProfile) {

@@ -30,6 +30,8 @@ package struct RoomUpdate {
         event = key
         var stored = Self.stored(content, by: uid)
         paths["roomEvents/\(room)/\(key)"] = stored
+        // The copy has the text, which every message with files has.
+        stored["attachments"] = nil
         stored["key"] = key
         paths["rooms/\(room)/lastEvent"] = stored
         for member in people {

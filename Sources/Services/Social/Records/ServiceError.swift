@@ -15,6 +15,8 @@ public enum ServiceError: Error, Equatable, Sendable {
     case faulty(RecordFault)
     /// The database could not do it.
     case database(DatabaseError)
+    /// The files of the server could not do it: why, as a sentence.
+    case files(String)
 }
 
 extension ServiceError: LocalizedError, CustomStringConvertible {
@@ -27,6 +29,7 @@ extension ServiceError: LocalizedError, CustomStringConvertible {
         case .refused(let what): "the rules do not allow to \(what)"
         case .faulty(let fault): "\(fault)"
         case .database(let error): error.errorDescription ?? error.code
+        case .files(let why): why
         }
     }
 

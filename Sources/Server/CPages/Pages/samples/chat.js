@@ -37,6 +37,8 @@ class Chat {
       room: new Rooms(hearth, this.people, me),
     };
     appear(hearth, me.uid);
+    // Rules from before there were files show no notes.
+    this.sources.room.files.mend().catch(() => {});
     this.sources.direct.observe((threads) => {
       this.#directs = threads;
       this.#hasThreads.direct = true;

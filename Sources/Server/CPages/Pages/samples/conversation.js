@@ -1,6 +1,7 @@
 // One conversation as a window shows it: a direct chat or a room, with what is on its way and what was refused.
 
 import { arrange, attempt, dayText, deleteButton, el, fill, isSameDay, keepFocus, notice, reason, say, timeText } from "./dom.js";
+import { caption, fault, sizeText } from "./files.js";
 import { messageElement, quoteText } from "./message.js";
 import { roomPanel } from "./roompanel.js";
 
@@ -26,6 +27,8 @@ export class Conversation {
   #edited = null;
   #answered = null;
   #flagged = new Set();
+  /** What goes along with the next message. */
+  #chosen = [];
   #hasBegun = false;
   #isClosed = false;
   #turn = Promise.resolve();
@@ -174,8 +177,12 @@ export class Conversation {
 
   // Sending
 
-  send(text) {
-    const sent = { key: this.hearth.key(), text, replyTo: this.#answered?.key, state: "pending", why: "" };
+  send(text, files = []) {
+    const key = this.hearth.key();
+    const sent = {
+      key, text: text || caption(files.map(({ name }) => name)), replyTo: this.#answered?.key, state: "pending", why: "",
+      files, uploaded: new Map(), progress: 0,
+    };
     this.#outbox.push(sent);
     this.#drawItems();
     this.#scrollToEnd();
@@ -195,7 +202,8 @@ export class Conversation {
       try {
         // What was on its way when the connection was lost may have arrived: that is unknown before there is a new one.
         if (refusal && (await this.source.hasArrived(this.thread, sent.key))) break;
-        await this.source.send(this.thread, sent.key, sent.text, sent.replyTo);
+        const attachments = await this.#upload(sent);
+        await this.source.send(this.thread, sent.key, sent.text, sent.replyTo, attachments);
         break;
       } catch (error) {
         refusal = error;
@@ -205,6 +213,55 @@ export class Conversation {
     this.#outbox = this.#outbox.filter((other) => other !== sent);
     this.#followAnew();
     this.#drawItems();
+  }
+
+  /** What the message says of its files, which are there then; null without any. */
+  #upload(sent) {
+    if (!sent.files.length) return null;
+    return this.source.files.upload(this.source.folder(this.thread, sent.key), sent.files, sent.uploaded, (part) => {
+      sent.progress = Math.floor(part * 100);
+      this.#drawItems();
+    });
+  }
+
+  /** Forgets a message that was refused, with what was uploaded for it. */
+  #discard(sent) {
+    this.#outbox = this.#outbox.filter((other) => other !== sent);
+    this.#drawItems();
+    this.focus();
+    if (!sent.files.length) return;
+    // Without a note there is nothing to remove; what stays for want of a connection, the next start finds.
+    this.source.files.remove(this.source.folder(this.thread, sent.key)).catch(() => {});
+  }
+
+  /** Takes files for the next message. */
+  #choose(files) {
+    if (!files.length || this.#edited) return;
+    const chosen = [...this.#chosen, ...files];
+    const why = this.source.takesFiles(this.thread) ? fault(chosen) : "Say something first: a chat begins with words.";
+    if (why) return notice(why, true);
+    this.#chosen = chosen;
+    this.#drawChosen();
+    this.focus();
+  }
+
+  #drawChosen() {
+    this.chosen.hidden = !this.#chosen.length;
+    fill(this.chosen, this.#chosen.map((file) => el(
+      "span",
+      { class: "chip" },
+      `${file.name} ${sizeText(file.size)} `,
+      el("button", {
+        class: "small",
+        type: "button",
+        "aria-label": `Leave out ${file.name}`,
+        onclick: () => {
+          this.#chosen = this.#chosen.filter((other) => other !== file);
+          this.#drawChosen();
+          this.focus();
+        },
+      }, "×"),
+    )));
   }
 
   #refused(sent, error) {
@@ -289,6 +346,20 @@ export class Conversation {
         else this.#stopTyping();
       },
       onblur: () => this.#stopTyping(),
+      onpaste: (event) => {
+        if (!event.clipboardData.files.length) return;
+        event.preventDefault();
+        this.#choose([...event.clipboardData.files]);
+      },
+    });
+    const picker = el("input", {
+      type: "file",
+      multiple: true,
+      hidden: true,
+      onchange: () => {
+        this.#choose([...picker.files]);
+        picker.value = "";
+      },
     });
     const grow = () => {
       input.style.height = "auto";
@@ -302,17 +373,22 @@ export class Conversation {
         onsubmit: (event) => {
           event.preventDefault();
           const text = input.value.trim();
-          if (!text) return;
+          const files = this.#edited ? [] : this.#chosen;
+          if (!text && !files.length) return;
           input.value = "";
           grow();
           this.#stopTyping();
           const edited = this.#edited;
           if (edited) this.#change(edited, text);
-          else this.send(text);
+          else this.send(text, files);
+          if (!edited) this.#chosen = [];
+          this.#drawChosen();
           this.#edited = null;
           this.#aim(null, null);
         },
       },
+      picker,
+      el("button", { class: "attach", type: "button", "aria-label": "Attach files", title: "Attach files", onclick: () => picker.click() }, "📎"),
       input,
       el("button", { class: "primary", type: "submit" }, "Send"),
     );
@@ -325,6 +401,7 @@ export class Conversation {
       "Older messages",
     );
     this.aim = el("div", { class: "aim row", hidden: true });
+    this.chosen = el("div", { class: "aim row chosen", role: "group", "aria-label": "Files to send", hidden: true });
     this.typingLine = el("p", { class: "typing", role: "status" });
     this.input = input;
     const scroll = el(
@@ -341,7 +418,17 @@ export class Conversation {
       this.olderButton,
       this.log,
     );
-    return el("div", { class: "conversation" }, this.head, this.panel, scroll, this.typingLine, this.aim, form);
+    const drag = (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      event.currentTarget.classList.toggle("dropping", event.type === "dragover");
+      if (event.type === "drop") this.#choose([...event.dataTransfer.files]);
+    };
+    return el(
+      "div",
+      { class: "conversation", ondragover: drag, ondragleave: drag, ondrop: drag },
+      this.head, this.panel, scroll, this.typingLine, this.aim, this.chosen, form,
+    );
   }
 
   focus() {
@@ -422,7 +509,7 @@ export class Conversation {
     // What a row shows, as one text: a row that shows the same stays as it is, so nothing is read out twice.
     const stamp = JSON.stringify([
       row.isJoined, row.isFollowed, row.text, row.isEdited, row.isDeleted, this.#quote(row), this.#flagged.has(row.key),
-      this.#room?.members.get(this.me.uid), row.seen, row.state, row.why, row.by && this.#nameOf(row.by), row.target && this.#nameOf(row.target),
+      this.#room?.members.get(this.me.uid), row.seen, row.state, row.why, row.sent?.progress, row.attachments, row.by && this.#nameOf(row.by), row.target && this.#nameOf(row.target),
     ]);
     if (old?.dataset.stamp === stamp) return old;
     const element = row.day
@@ -470,7 +557,10 @@ export class Conversation {
   }
 
   #meta(row) {
-    if (row.state === "pending") return el("p", { class: "meta" }, "Sending…");
+    if (row.state === "pending") {
+      const part = row.sent.files.length && row.sent.progress < 100 ? ` ${row.sent.progress} %` : "";
+      return el("p", { class: "meta" }, `Sending…${part}`);
+    }
     if (row.state === "refused") {
       return el(
         "div",
@@ -482,11 +572,7 @@ export class Conversation {
           {
             class: "small",
             type: "button",
-            onclick: () => {
-              this.#outbox = this.#outbox.filter((other) => other !== row.sent);
-              this.#drawItems();
-              this.focus();
-            },
+            onclick: () => this.#discard(row.sent),
           },
           "Discard",
         ),

@@ -1,5 +1,6 @@
 // Chats of two people: each has a copy of the chat, and a message is one update of both copies and itself.
 
+import { attachmentsOf } from "./files.js";
 import { increased, NOW } from "./hearth.js";
 import { sha256 } from "./sha256.js";
 import { Threads } from "./threads.js";
@@ -76,17 +77,18 @@ export class Directs extends Threads {
   }
 
   /** Sends, in up to two ways: as is, or with the copies whole, when the chat is new or the other has deleted theirs. */
-  async send({ key: chat, other }, key, text, replyTo = null) {
+  async send({ key: chat, other }, key, text, replyTo = null, attachments = null) {
     const { uid, username } = this.me;
     const message = { content: text, timestamp: Date.now() / 1000, sentAt: NOW, sender: { uid, username } };
     if (replyTo) message.replyTo = replyTo;
+    if (attachments) message.attachments = attachments;
     const last = {
       lastMessage: `${username}: ${text}`,
       lastMessageSent: message.timestamp,
       lastMessageAt: NOW,
       lastMessageKey: key,
     };
-    const said = { [`messages/${chat}/${key}`]: message };
+    const said = { [`messages/${chat}/${key}`]: message, ...(attachments && { [this.files.note(key)]: null }) };
     // One more that the other has not read.
     const unread = (member) => increased(member === uid ? 0 : 1);
     const touched = (member) => Object.fromEntries(
@@ -115,6 +117,16 @@ export class Directs extends Threads {
     }
   }
 
+  /** Whether files can be sent now: a chat begins with words. */
+  takesFiles({ key }) {
+    return this.known.has(key);
+  }
+
+  /** Where the files of a message are. */
+  folder({ key: chat }, key) {
+    return `chat/direct/${chat}/${key}`;
+  }
+
   /** Other words for one of my messages. `isLatest` says that none is behind it. */
   edit({ key: chat, other }, { key, name }, text, isLatest) {
     const place = `messages/${chat}/${key}`;
@@ -126,9 +138,14 @@ export class Directs extends Threads {
   async delete({ key: chat, other }, { key, name }, isLatest) {
     const message = await this.hearth.get(`messages/${chat}/${key}`);
     if (!message || message.deletedAt) return;
-    const { timestamp, sentAt, sender } = message;
-    const rest = { [`messages/${chat}/${key}`]: { timestamp, sentAt, sender, deletedAt: NOW } };
+    const { timestamp, sentAt, sender, attachments } = message;
+    const folder = this.folder({ key: chat }, key);
+    const rest = {
+      [`messages/${chat}/${key}`]: { timestamp, sentAt, sender, deletedAt: NOW },
+      ...(attachments && this.files.removal(folder)),
+    };
     await this.#revise(chat, other, key, rest, `${name}: message deleted`, isLatest);
+    if (attachments) await this.files.remove(folder);
   }
 
   /** Both copies show the latest message, but for those that were deleted: no client sees whether the other has one. */
@@ -190,6 +207,7 @@ export class Directs extends Threads {
       isDeleted: value.deletedAt !== undefined,
       isEdited: value.editedAt !== undefined,
       replyTo: value.replyTo,
+      attachments: attachmentsOf(value.attachments),
     }));
   }
 

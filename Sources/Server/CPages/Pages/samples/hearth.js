@@ -85,6 +85,11 @@ export class Hearth {
     return Date.now() + this.#clockOffset;
   }
 
+  /** A token of who is signed in, for requests over HTTP. */
+  token() {
+    return this.#credentials.token(false);
+  }
+
   get isOnline() {
     return this.#isOpen;
   }

@@ -1,6 +1,7 @@
 // A message as a conversation shows it: what it says and answers, what became of it, and what can be done with it.
 
 import { el, face, timeText } from "./dom.js";
+import { attachmentElement, caption } from "./files.js";
 import { linked } from "./links.js";
 
 /** What an answer shows of the message that it answers. */
@@ -8,6 +9,10 @@ export function quoteText(item, nameOf) {
   if (!item) return "An earlier message";
   return `${item.name ?? nameOf(item.by)}: ${item.isDeleted ? "message deleted" : item.text}`;
 }
+
+/** Whether a message says no more than the titles of its files. */
+const isCaption = ({ text, attachments }) =>
+  attachments?.length > 0 && text === caption(attachments.map(({ title }) => title));
 
 /**
  * The element. `row` is the message with what stands around it, `isOwn` whether it is mine, `quote` what it answers,
@@ -24,12 +29,13 @@ export function messageElement(row, { isOwn, name, quote, meta, actions }) {
       { class: "body" },
       el("p", { class: row.isJoined || isOwn ? "unseen" : "from" }, isOwn ? "You" : name),
       quote ? el("p", { class: "quote" }, quote) : null,
-      el(
+      isCaption(row) ? null : el(
         "p",
         { class: "bubble", title: timeText(row.at) },
         row.isDeleted ? "Message deleted" : linked(row.text),
         row.isEdited && !row.isDeleted ? el("span", { class: "edited" }, " (edited)") : null,
       ),
+      row.attachments?.length ? el("div", { class: "files" }, row.attachments.map(attachmentElement)) : null,
       meta,
     ),
     actions.length ? menu(actions, name, row) : null,

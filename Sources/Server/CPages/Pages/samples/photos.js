@@ -5,22 +5,30 @@ const longest = 1200;
 const textLimit = 1_000_000;
 const fileLimit = 30 << 20;
 
-/** The PNG of a file in base64. */
-export async function shrunk(file) {
+/** What a file shows. */
+export async function picture(file) {
   if (file.size > fileLimit) throw new Error("the file is too large");
-  let picture;
   try {
-    picture = await createImageBitmap(file);
+    return await createImageBitmap(file);
   } catch {
     throw new Error("the file is no picture");
   }
-  const scale = Math.min(1, width / picture.width);
+}
+
+/** A picture of this width at the most, drawn; the one that it is made from is closed. */
+export function shrunkTo(width, whole) {
+  const scale = Math.min(1, width / whole.width);
   const canvas = document.createElement("canvas");
-  canvas.width = Math.max(1, Math.round(picture.width * scale));
-  canvas.height = Math.min(longest, Math.max(1, Math.round(picture.height * scale)));
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, Math.max(1, Math.round(picture.height * scale)));
-  picture.close();
-  const png = canvas.toDataURL("image/png").split(",")[1];
+  canvas.width = Math.max(1, Math.round(whole.width * scale));
+  canvas.height = Math.min(longest, Math.max(1, Math.round(whole.height * scale)));
+  canvas.getContext("2d").drawImage(whole, 0, 0, canvas.width, Math.max(1, Math.round(whole.height * scale)));
+  whole.close();
+  return canvas;
+}
+
+/** The PNG of a file in base64. */
+export async function shrunk(file) {
+  const png = shrunkTo(width, await picture(file)).toDataURL("image/png").split(",")[1];
   if (png.length > textLimit) throw new Error("the picture is too large, even when it is shrunk");
   return png;
 }

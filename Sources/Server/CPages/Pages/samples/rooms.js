@@ -1,6 +1,7 @@
 // Rooms of many people, with a log of events. An event is one update: the log, the room's copy of its latest event,
 // and the room's line in the list of every member.
 
+import { attachmentsOf } from "./files.js";
 import { increased, NOW } from "./hearth.js";
 import { Threads } from "./threads.js";
 
@@ -89,9 +90,21 @@ export class Rooms extends Threads {
     return room;
   }
 
-  send({ key: room }, key, text, replyTo = null) {
+  /** Sends a message; `attachments` are what `Files.upload` has given. */
+  send({ key: room }, key, text, replyTo = null, attachments = null) {
     const message = { kind: "message", text, ...(replyTo && { replyTo }) };
-    return this.#tell(room, message, text, () => ({}), key);
+    const note = attachments ? { [this.files.note(key)]: null } : {};
+    return this.#tell(room, message, text, () => note, key, attachments && { attachments });
+  }
+
+  /** Whether files can be sent now. */
+  takesFiles() {
+    return true;
+  }
+
+  /** Where the files of a message are. */
+  folder({ key: room }, key) {
+    return `chat/rooms/${room}/${key}`;
   }
 
   /** Other words for one of my messages. */
@@ -103,12 +116,15 @@ export class Rooms extends Threads {
 
   /** Deletes a message: who said it and when stays, and who has deleted it. */
   async delete({ key: room }, { key }) {
-    const { kind, at, by, deletedAt } = await this.hearth.get(`roomEvents/${room}/${key}`);
+    const { kind, at, by, deletedAt, attachments } = await this.hearth.get(`roomEvents/${room}/${key}`);
     if (deletedAt) return;
     const rest = { kind, at, by, deletedAt: NOW, deletedBy: this.me.uid };
+    const folder = this.folder({ key: room }, key);
     await this.#revise(room, key, `${this.me.username} deleted a message`, (place, more) => ({
       [place]: { ...rest, ...more },
+      ...(attachments && this.files.removal(folder)),
     }));
+    if (attachments) await this.files.remove(folder);
   }
 
   /** A message, with the room's copy of it and the lists of the members if it is the latest event. */
@@ -196,25 +212,26 @@ export class Rooms extends Threads {
 
   /**
    * An event, with what comes with it. Every member has to receive it; if that has changed meanwhile the
-   * update is refused, and made once more for those who are members now.
+   * update is refused, and made once more for those who are members now. `own` is of the event alone, not of the room's
+   * copy of it.
    */
-  async #tell(room, facts, text, more, key = this.hearth.key()) {
+  async #tell(room, facts, text, more, key = this.hearth.key(), own = null) {
     for (let attempt = 1; ; attempt += 1) {
       const value = await this.hearth.get(`rooms/${room}`);
       if (!value) throw new Error("the room is gone");
       const members = new Map(Object.entries(value.members ?? {}).filter(([, role]) => role !== "banned"));
       const event = { at: NOW, by: this.me.uid, ...facts };
-      const places = { [`roomEvents/${room}/${key}`]: event, [`rooms/${room}/lastEvent`]: { key, ...event } };
-      const own = more({ name: value.name, members });
+      const places = { [`roomEvents/${room}/${key}`]: { ...event, ...own }, [`rooms/${room}/lastEvent`]: { key, ...event } };
+      const added = more({ name: value.name, members });
       for (const member of members.keys()) {
         const place = `userRooms/${member}/${room}`;
-        if (place in own) continue;
+        if (place in added) continue;
         places[`${place}/lastEventText`] = text;
         places[`${place}/lastEventAt`] = NOW;
         if (member !== this.me.uid) places[`${place}/unread`] = increased(1);
       }
       try {
-        return await this.hearth.update({ ...places, ...own });
+        return await this.hearth.update({ ...places, ...added });
       } catch (refusal) {
         if (refusal.code !== "permission_denied" || attempt === 2) throw refusal;
       }
@@ -234,5 +251,6 @@ function items(children) {
     replyTo: value.replyTo,
     target: value.target,
     name: value.name,
+    attachments: attachmentsOf(value.attachments),
   }));
 }

@@ -1,10 +1,11 @@
 // What direct chats and rooms have in common: how far they are read, who is writing, what is flagged.
 
+import { Files } from "./files.js";
 import { NOW } from "./hearth.js";
 
 export class Threads {
   constructor(hearth, people, me) {
-    Object.assign(this, { hearth, people, me });
+    Object.assign(this, { hearth, people, me, files: new Files(hearth, me.uid) });
   }
 
   /** Follows up to what each has read: a Map of `{upTo}` by uid. */

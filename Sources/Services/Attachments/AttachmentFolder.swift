@@ -1,0 +1,41 @@
+internal import Social
+
+/// Where the files of one message or post are.
+package struct AttachmentFolder: Hashable, Sendable {
+    /// The key of the message or post, which the note of the upload stands under too.
+    package let key: String
+    /// `chat/rooms/{room}/{message}`.
+    package let path: String
+
+    /// The files of a message in a room.
+    package static func room(_ room: String, _ message: String) -> AttachmentFolder {
+        AttachmentFolder(key: message, path: "chat/rooms/\(room)/\(message)")
+    }
+
+    /// The files of a message of a direct chat.
+    package static func direct(_ chat: String, _ message: String) -> AttachmentFolder {
+        AttachmentFolder(key: message, path: "chat/direct/\(chat)/\(message)")
+    }
+
+    /// The files of a post.
+    package static func post(_ post: String) -> AttachmentFolder {
+        AttachmentFolder(key: post, path: "timeline/posts/\(post)")
+    }
+}
+
+/// A user's note of files that no message names, or that it names no more: `uploads/{uid}/{key}`.
+///
+///     {folder, at, removing?: true}
+///
+/// It is there before the first byte, and goes with the update that names the files. One that is there longer is
+/// of an upload that was cut, or of a deletion whose second step is missing: the files go, then the note.
+struct UploadNote: Record {
+    let folder: AttachmentFolder
+    /// Milliseconds since 1970, of the server's clock.
+    let at: Double
+
+    init(key: String, stored: Fields) throws {
+        folder = AttachmentFolder(key: key, path: try stored.text("folder"))
+        at = try stored.time("at")
+    }
+}
