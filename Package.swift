@@ -349,7 +349,7 @@ let services = folder(
             ]
         ),
         module("Timeline", ["Social", "HearthDatabase", "HearthCore"]),
-        module("Party", ["Social", "HearthDatabase", "Photos"]),
+        module("Party", ["Attachments", "Social", "HearthDatabase", "HearthStorage", "Photos"]),
         module("PushWorker", ["Social", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks"]),
     ],
     tests: [
@@ -365,7 +365,13 @@ let services = folder(
         ),
         tests(of: "Chat", ["Social", "HearthDatabase", "ServiceSupport"]),
         tests(of: "Timeline", ["Social", "HearthDatabase", "ServiceSupport"]),
-        tests(of: "Party", ["Social", "Photos", "HearthDatabase", "ServiceSupport"]),
+        tests(
+            of: "Party",
+            [
+                "Attachments", "Social", "Photos", "HearthDatabase", "HearthStorage",
+                "ServiceSupport",
+            ]
+        ),
         tests(
             of: "PushWorker",
             ["Chat", "Social", "HearthDatabase", "HearthAuth", "ServiceSupport", "Webhooks"]
@@ -428,7 +434,7 @@ let programs = folder(
             "demo",
             [
                 "Chat", "Timeline", "Party", "Social", "Photos", "HearthCore", "HearthDatabase",
-                "HearthAuth",
+                "HearthAuth", "HearthStorage",
             ]
         ),
     ],

@@ -1,5 +1,6 @@
 """The program for parties: an evening of four people on one machine, each with a profile, over pipes."""
 
+import base64
 import struct
 import subprocess
 import threading
@@ -11,7 +12,9 @@ from command_line import environment
 from hearth_server import PROGRAMS, ROOT, Hearth
 
 PROGRAM = str(PROGRAMS / "hearth-party")
-RULES = ("--rules", str(ROOT / "rules" / "party.json"))
+RULES = (
+    "--rules", str(ROOT / "rules" / "party.json"), "--files-rules", str(ROOT / "rules" / "party.storage"),
+)
 # Crowded machines are slow; nothing here is to be quick.
 PATIENCE = 300
 
@@ -31,6 +34,7 @@ class Machine:
             TZ="UTC",
         )
         self.folder = folder
+        self.server = server
 
     def run(self, who, *arguments):
         return subprocess.run(
@@ -129,6 +133,23 @@ def test_an_evening_from_the_invitation_to_the_cancellation(machine):
     assert (machine.folder / "copy.png").read_bytes().startswith(b"\x89PNG")
     assert "--force" in machine.fails("eve", "photo", "save", photo, "copy.png")
     assert "photo:" in machine.fails("eve", "photo", "delete", photo)
+
+    # A photo whose bytes an earlier version kept in the database.
+    def owner(method, path, body=None):
+        headers = {"Authorization": "Bearer owner"}
+        return machine.server.request(method, f"/{path}.json?ns=party", body, headers).json
+
+    (record,) = owner("GET", "photos").values()
+    earlier = {name: record[name] for name in ("owner", "host", "party")}
+    earlier["png"] = base64.b64encode((machine.folder / "copy.png").read_bytes()).decode()
+    owner("PUT", "photos/earlier", earlier)
+    owner("PUT", f"users/{record['owner']}/photos/earlier", True)
+    assert machine.does("bob", "photo", "move") == "earlier\tmoved\n"
+    assert machine.does("bob", "photo", "move") == "no photos are in the database\n"
+    assert set(owner("GET", "photos/earlier")) == {"owner", "host", "party", "file"}
+    machine.does("bob", "photo", "save", "earlier", "moved.png")
+    assert (machine.folder / "moved.png").read_bytes() == (machine.folder / "copy.png").read_bytes()
+    machine.does("bob", "photo", "delete", "earlier")
     machine.does("bob", "photo", "delete", photo)
     assert f"note: Bob deleted the photo {photo}" in machine.run("ann", "show", key).stderr
 

@@ -336,7 +336,7 @@ def test_what_is_made_while_the_connection_is_cut_is_made_once(window, server, t
     assert len(read(server, f"messages/{uid(yul)}")) == 1
 
     # A photo: its bytes, and then what links to them.
-    for count, part in ((1, '"png"'), (2, "parties/")):
+    for count, part in ((1, '"file"'), (2, "parties/")):
         disturb(xia, part, fate)
         upload(xia, png(tmp_path / "photo.png"))
         photo_count(xia, count)

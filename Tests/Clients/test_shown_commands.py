@@ -342,6 +342,7 @@ BEFORE = {
     "OPERATING.md": [
         "hearth backup --admin-secret-file hearth-data/admin-secret monday.backup",
     ],
+    "SERVICE_PROGRAMS.md": ["printf picture > lake.png"],
     "TESTING_APPS.md": ["hearth exec --export-on-exit fixtures -- hearth set /a --data 1 --force"],
 }
 

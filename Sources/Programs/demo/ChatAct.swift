@@ -1,5 +1,6 @@
 import Chat
 import Foundation
+import HearthStorage
 import Synchronization
 
 /// A direct chat that both begin at one moment, and a room.
@@ -7,7 +8,8 @@ enum ChatAct {
     static func play(_ ann: Player, _ bea: Player, _ cem: Player) async throws {
         Stage.act("Chat")
         let profiles = try await signUp([ann, bea, cem])
-        try await talkDirectly(ann, bea, profiles)
+        let (chat, picture) = try await talkDirectly(ann, bea, profiles)
+        try await deletePicture(bea, picture, in: chat, profiles, seenBy: ann, hiddenFrom: cem)
         try await talkInRoom(ann, bea, cem, profiles)
     }
 
@@ -32,7 +34,7 @@ enum ChatAct {
         _ ann: Player,
         _ bea: Player,
         _ profiles: [UserProfile]
-    ) async throws {
+    ) async throws -> (DirectChat, picture: Message) {
         let chats = ChatService(database: ann.database, me: profiles[0])
         let hers = ChatService(database: bea.database, me: profiles[1])
         try await Stage.refuses("Ann", "writes to Bea, whom she does not follow") {
@@ -65,11 +67,49 @@ enum ChatAct {
         }
         Stage.does("Bea", "answers")
         try await hers.sendMessage("What a coincidence", for: same)
-        let expected = ["ann: Hello Bea", "bea: Hello Ann", "bea: What a coincidence"]
+        Stage.does("Bea", "sends a picture")
+        let lake = try AttachmentFile(
+            Data(PartyAct.picture),
+            title: "lake.png",
+            type: "image/png"
+        )
+        let key = try await hers.send([lake], for: same)
+        let expected = [
+            "ann: Hello Bea", "bea: Hello Ann", "bea: What a coincidence", "bea: lake.png",
+        ]
         for (player, view) in zip([ann, bea], views) {
             try Stage.sees(player.name, await view.wait(for: expected), expected: expected)
         }
         for observation in observations { observation.remove() }
+        let said = try await chats.olderMessages(forChatKey: chat.key, before: nil).records
+        guard let picture = said.first(where: { $0.key == key }) else {
+            throw Surprise(text: "there is no picture")
+        }
+        return (same, picture)
+    }
+
+    /// The two of the chat see the file, no other user does, and it goes with its message.
+    private static func deletePicture(
+        _ sender: Player,
+        _ message: Message,
+        in chat: DirectChat,
+        _ profiles: [UserProfile],
+        seenBy other: Player,
+        hiddenFrom stranger: Player,
+    ) async throws {
+        let files = message.attachments.map { "\($0.title), \($0.sizeText)" }
+        try Stage.sees(other.name, files, expected: ["lake.png, \(PartyAct.picture.count) bytes"])
+        guard let url = message.attachments.first?.url else { return }
+        _ = try await other.storage.reference(for: url).getMetadata()
+        try await Stage.refuses(stranger.name, "looks for the file") {
+            _ = try await stranger.storage.reference(for: url).getMetadata()
+        }
+        Stage.does(sender.name, "deletes the message, and with it the file")
+        let service = ChatService(database: sender.database, me: profiles[1])
+        try await service.delete(message.key, in: chat)
+        try await Stage.refuses(other.name, "looks for it") {
+            _ = try await other.storage.reference(for: url).getMetadata()
+        }
     }
 
     private static func talkInRoom(

@@ -1,5 +1,6 @@
 import Foundation
 import HearthDatabase
+import HearthStorage
 import Party
 import Photos
 
@@ -14,7 +15,7 @@ enum PartyAct {
         try await befriend(ann, bea)
         try await befriend(ann, cem)
         let party = try await invite(ann, [bea, cem])
-        try await addPhoto(bea, ann, party)
+        try await addPhoto(bea, ann, party, hiddenFrom: cem)
         try await suggest(bea, ann)
         try await PartyService(database: ann.database, uid: ann.uid).cancel(party)
         Stage.does("Ann", "cancels it")
@@ -72,7 +73,12 @@ enum PartyAct {
         return party.key
     }
 
-    private static func addPhoto(_ guest: Player, _ host: Player, _ party: String) async throws {
+    private static func addPhoto(
+        _ guest: Player,
+        _ host: Player,
+        _ party: String,
+        hiddenFrom stranger: Player,
+    ) async throws {
         let photos = PartyPhotoService(database: guest.database, uid: guest.uid)
         let photo = try Photo(png: picture)
         let key = try await photos.add(photo, to: party)
@@ -86,6 +92,10 @@ enum PartyAct {
             ["a photo, \(shown.width) x \(shown.height)"],
             expected: ["a photo, 2 x 2"]
         )
+        try await Stage.refuses(stranger.name, "who does not come, looks for it") {
+            let file = stranger.storage.reference(withPath: "parties/\(party)/photos/\(key)")
+            _ = try await file.getMetadata()
+        }
     }
 
     /// A guest may suggest friends alone.
@@ -110,7 +120,7 @@ enum PartyAct {
     }
 
     /// Two by two points of red.
-    private static let picture: [UInt8] = [
+    static let picture: [UInt8] = [
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44,
         0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x02, 0x08, 0x02, 0x00, 0x00, 0x00, 0xFD,
         0xD4, 0x9A, 0x73, 0x00, 0x00, 0x00, 0x10, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0xB8,

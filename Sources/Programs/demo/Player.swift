@@ -2,12 +2,14 @@ import Dispatch
 import HearthAuth
 import HearthCore
 import HearthDatabase
+import HearthStorage
 
 /// A player: an account with an address and a password, and its own app for each database.
 struct Player: Sendable {
     let name: String
     let uid: String
     let database: Database
+    let storage: Storage
     private let app: HearthApp
 
     var email: String { Self.email(name) }
@@ -18,11 +20,14 @@ struct Player: Sendable {
     init(_ name: String, in databaseName: String) async throws {
         var options = HearthOptions()
         options.databaseName = databaseName
+        options.storageBucket = databaseName
         options.persistsUser = false
         let app = try HearthApp.make(name: "\(name) in \(databaseName)", options: options)
         let auth = Auth.auth(app: app)
         let queue = DispatchQueue(label: "\(name).\(databaseName)")
         auth.callbackQueue = queue
+        storage = Storage.storage(app: app)
+        storage.callbackQueue = queue
         let password = "\(name) has a long password"
         let user: User
         do {

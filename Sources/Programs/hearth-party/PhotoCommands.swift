@@ -13,7 +13,9 @@ struct PhotoCommand: AsyncParsableCommand {
               hearth-party photo list Midsummer
               hearth-party photo save OaBcDeFgHiJkLmNoPqR copy.png
             """,
-        subcommands: [Add.self, List.self, Save.self, AcceptPhoto.self, Delete.self],
+        subcommands: [
+            Add.self, List.self, Save.self, AcceptPhoto.self, Delete.self, Move.self,
+        ],
     )
 
     struct Add: AsyncParsableCommand {
@@ -183,6 +185,30 @@ struct PhotoCommand: AsyncParsableCommand {
             try Output.print(
                 isOwn ? "deleted" : "taken off the party; its bytes stay its uploader's"
             )
+        }
+    }
+}
+
+extension PhotoCommand {
+    struct Move: PartyCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move your photos that are in the database to the files of the server.",
+            discussion: """
+                Earlier versions kept photos in the database. They are seen as before, by the same people. Prints the keys of \
+                those that were moved; one that is cut off goes on when it is called again.
+
+                Examples:
+                  hearth-party photo move
+                """,
+        )
+
+        @OptionGroup
+        var connection: ConnectionOptions
+
+        func perform(_ session: PartySession) async throws {
+            let moved = try await session.photos.move()
+            if moved.isEmpty { try Output.print("no photos are in the database") }
+            for key in moved { try Output.print(fields: [key.shown, "moved"]) }
         }
     }
 }

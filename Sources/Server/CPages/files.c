@@ -111,6 +111,10 @@ static const unsigned char inbox_js[] = {
 #embed "Pages/samples/inbox.js"
 };
 
+static const unsigned char bucket_js[] = {
+#embed "Pages/samples/bucket.js"
+};
+
 static const unsigned char files_js[] = {
 #embed "Pages/samples/files.js"
 };
@@ -343,6 +347,10 @@ static const unsigned char party_rules[] = {
 #embed "../../../rules/party.json"
 };
 
+static const unsigned char party_storage[] = {
+#embed "../../../rules/party.storage"
+};
+
 #define FILE_OF(name, type, bytes) {name, type, bytes, sizeof bytes}
 #define PAGE(name, bytes) FILE_OF(name, "text/html; charset=utf-8", bytes)
 #define SCRIPT(name, bytes) FILE_OF(name, "text/javascript; charset=utf-8", bytes)
@@ -376,6 +384,7 @@ static const struct page_file samples[] = {
     SCRIPT("partycard.js", partycard_js),
     SCRIPT("questions.js", questions_js),
     SCRIPT("inbox.js", inbox_js),
+    SCRIPT("bucket.js", bucket_js),
     SCRIPT("files.js", files_js),
     SCRIPT("photos.js", photos_js),
     SCRIPT("parties.js", parties_js),
@@ -438,6 +447,7 @@ static const struct page_file rules[] = {
     RULES("social", social_rules),
     RULES("party", party_rules),
     FILE_OF("social.storage", "text/plain; charset=utf-8", social_storage),
+    FILE_OF("party.storage", "text/plain; charset=utf-8", party_storage),
 };
 
 #define SET_OF(files) {files, sizeof files / sizeof files[0]}

@@ -61,12 +61,12 @@ public struct AttachmentService: Sendable {
         for (index, file) in files.enumerated() {
             let name = String(index)
             let before = completed
-            let stored = try await Self.naming(purpose) {
+            let stored = try await ServiceError.namingFiles(purpose) {
                 try await place.child(name).put(file) { progress?(before + $0, total) }
             }
             var thumbnail: URL?
             if let photo = file.thumbnail {
-                thumbnail = try await Self.naming(purpose) {
+                thumbnail = try await ServiceError.namingFiles(purpose) {
                     let small = place.child(Self.small(name))
                     let metadata = StorageMetadata()
                     metadata.contentType = "image/png"
@@ -143,9 +143,11 @@ public struct AttachmentService: Sendable {
         }
         for name in (0..<AttachmentLimits.count).map({ String($0) }) {
             // Files come one after another, and the thumbnail behind its picture.
-            let isGone = try await Self.naming(purpose) { try await place.child(name).remove() }
-            let isSmallGone = try await Self.naming(purpose) {
-                try await place.child(Self.small(name)).remove()
+            let isGone = try await ServiceError.namingFiles(purpose) {
+                try await place.child(name).removeIfThere()
+            }
+            let isSmallGone = try await ServiceError.namingFiles(purpose) {
+                try await place.child(Self.small(name)).removeIfThere()
             }
             if !isGone, !isSmallGone { break }
         }
@@ -156,8 +158,7 @@ public struct AttachmentService: Sendable {
     // MARK: Reaching the server
 
     private func place(_ folder: AttachmentFolder) throws(ServiceError) -> StorageReference {
-        guard let app = database.app else { throw .database(.closed) }
-        return Storage.storage(app: app).reference(withPath: folder.path)
+        try database.file(folder.path)
     }
 
     private static func small(_ name: String) -> String { "\(name)-small" }
@@ -167,22 +168,6 @@ public struct AttachmentService: Sendable {
         let offset = database.reference(withPath: ".info/serverTimeOffset")
         let ahead = try await offset.read(to: "see the server's clock").value as? Double
         return Date().timeIntervalSince1970 * 1000 + (ahead ?? 0)
-    }
-
-    /// Runs an operation on files; a denial by the rules becomes `refused` with the purpose.
-    private static func naming<Value>(
-        _ purpose: String,
-        _ operation: () async throws -> Value
-    ) async throws(ServiceError) -> Value {
-        do {
-            return try await operation()
-        } catch StorageError.unauthorized, StorageError.unauthenticated {
-            throw .refused(purpose)
-        } catch let error as StorageError {
-            throw .files(error.localizedDescription)
-        } catch {
-            throw ServiceError(error, purpose: purpose)
-        }
     }
 }
 
@@ -202,15 +187,5 @@ extension StorageReference {
                 try await putFileAsync(from: url, metadata: metadata, onProgress: report)
             }
         return (stored.contentType ?? "application/octet-stream", try await downloadURL())
-    }
-
-    /// Deletes it; false when it is not there.
-    fileprivate func remove() async throws -> Bool {
-        do {
-            try await delete()
-            return true
-        } catch StorageError.objectNotFound {
-            return false
-        }
     }
 }

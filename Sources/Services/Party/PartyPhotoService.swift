@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 public import HearthDatabase
 public import Photos
@@ -35,7 +36,7 @@ public struct PartyPhotoService: Sendable {
             try await link(key, to: party.key, of: party.owner)
         } catch ServiceError.refused(let purpose) {
             // The party ended in the meantime, or this user was removed from it: the photo is removed completely.
-            try await remove(key)
+            try await remove(key, of: party.key)
             throw ServiceError.refused(purpose)
         }
         return key
@@ -57,8 +58,8 @@ public struct PartyPhotoService: Sendable {
         }
     }
 
-    /// Finishes or removes each photo whose bytes arrived before this user was cut off: to be called when a
-    /// program starts.
+    /// Finishes each photo whose bytes arrived before this user was cut off, and removes one whose bytes did not, or whose
+    /// deletion was cut: to be called when a program starts.
     ///
     /// - Returns: The changes, in order of the photos' keys.
     @discardableResult
@@ -67,25 +68,62 @@ public struct PartyPhotoService: Sendable {
         for (photo, party) in try await tree.user().uploads.sorted(by: { $0.key < $1.key })
         where PartyLimits.isKey(photo) && PartyLimits.isKey(party) {
             do {
-                guard let facts = try await PhotoFacts.read(photo, tree) else {
-                    throw ServiceError.refused("see the photo")
-                }
+                guard let facts = try await PhotoFacts.read(photo, tree),
+                    try await hasBytes(photo, of: party)
+                else { throw ServiceError.refused("see the photo") }
                 try await link(photo, to: party, of: facts.host)
                 mended.append(.finished(photo))
             } catch ServiceError.refused {
-                try await remove(photo)
+                try await remove(photo, of: party)
                 mended.append(.removed(photo))
             }
         }
         return mended
     }
 
+    private func hasBytes(_ photo: String, of party: String) async throws(ServiceError) -> Bool {
+        if try await tree.photoText("png", of: photo) != nil { return true }
+        let place = try tree.bytes(photo, of: party)
+        return try await ServiceError.namingFiles("see the photo") {
+            try await place.sizeIfThere()
+        } != nil
+    }
+
     /// Deletes bytes that can no longer be linked, and their remaining records.
-    private func remove(_ photo: String) async throws(ServiceError) {
-        var update = PartyUpdate(by: tree.uid)
-        update.setOwn("uploads/\(photo)", NSNull())
-        if try await PhotoFacts.read(photo, tree) != nil { update.remove("photos/\(photo)") }
-        try await tree.write(update, deleting: photo)
+    private func remove(_ photo: String, of party: String) async throws(ServiceError) {
+        if try await PhotoFacts.read(photo, tree) != nil {
+            var update = PartyUpdate(by: tree.uid)
+            update.removeOwnPhoto(photo, of: party)
+            try await tree.write(update, deleting: photo)
+        }
+        try await tree.removeBytes(photo, of: party)
+    }
+
+    // MARK: Moving
+
+    /// Moves the bytes of this user's photos that are in the database to the files of the server: first the file, then
+    /// the record that names it. A cut leaves each photo at one of the two places, and the next call goes on.
+    ///
+    /// - Returns: The keys of those that were moved.
+    @discardableResult
+    public func move() async throws -> [String] {
+        var moved: [String] = []
+        for key in try await tree.user().photos.sorted() where PartyLimits.isKey(key) {
+            guard let text = try await tree.photoText("png", of: key),
+                let facts = try await PhotoFacts.read(key, tree)
+            else { continue }
+            let photo = try await PartyPhotoStore.load(key, byteLimit: PhotoLimits.byteCount, tree)
+            let purpose = "move the photo \(key)"
+            try await tree.put(photo, key, facts.party, to: purpose)
+            var update = PartyUpdate(by: tree.uid)
+            update.remove("photos/\(key)/png")
+            update.set("photos/\(key)/file", photo.png.count)
+            try await tree.write(update, to: purpose) {
+                try await tree.photoText("png", of: key) != text
+            }
+            moved.append(key)
+        }
+        return moved
     }
 
     // MARK: Deciding
@@ -174,13 +212,12 @@ public struct PartyPhotoService: Sendable {
 
     private func deleteOwn(_ photo: String, _ facts: PhotoFacts) async throws(ServiceError) {
         var update = PartyUpdate(by: tree.uid)
-        update.remove("photos/\(photo)")
-        update.setOwn("photos/\(photo)", NSNull())
-        update.setOwn("uploads/\(photo)", NSNull())
+        update.removeOwnPhoto(photo, of: facts.party)
         let party = try await tree.visibleParty(facts.party)
         if let party, party.owner == tree.uid {
             update.remove("parties/\(party.key)/photos/\(photo)")
-            return try await tree.write(update, deleting: photo)
+            try await tree.write(update, deleting: photo)
+            return try await tree.removeBytes(photo, of: facts.party)
         }
         // Replaces the question, if that still waits. Only a guest may notify the host.
         var updateWithNotice = update
@@ -198,5 +235,6 @@ public struct PartyPhotoService: Sendable {
         } catch .refused {
             try await tree.write(update, deleting: photo)
         }
+        try await tree.removeBytes(photo, of: facts.party)
     }
 }

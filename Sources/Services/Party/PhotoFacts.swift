@@ -28,8 +28,14 @@ struct PhotoFacts: Equatable {
 extension PartyTree {
     /// A field of a photo; nil when there is no photo that this user sees.
     func photoText(_ field: String, of photo: String) async throws(ServiceError) -> String? {
+        try await photoValue(field, of: photo) as? String
+    }
+
+    /// A field of a photo of any kind; nil as above.
+    func photoValue(_ field: String, of photo: String) async throws(ServiceError) -> Any? {
         do throws(ServiceError) {
-            return try await read("photos/\(photo)/\(field)", to: "see a photo").value as? String
+            let snapshot = try await read("photos/\(photo)/\(field)", to: "see a photo")
+            return snapshot.exists() ? snapshot.value : nil
         } catch .refused {
             return nil
         }

@@ -27,7 +27,7 @@ extern const struct page_set console_pages;
 /// A file of its own that draws the coverage of rules, up to the JSON that it draws.
 extern const struct page_file coverage_page;
 
-/// The rules of the sample services, and those of their files (`social.storage`).
+/// The rules of the sample services, and those of their files (`NAME.storage`).
 extern const struct page_set sample_rules;
 
 #endif

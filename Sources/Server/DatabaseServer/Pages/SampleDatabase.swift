@@ -17,11 +17,13 @@ enum SampleDatabase: String, CaseIterable, Sendable {
         return try Ruleset.load(String(decoding: file.bytes, as: UTF8.self))
     }
 
-    /// The rules of its bucket of files, which has the same name; nil when it has none.
+    /// The rules of its bucket of files, which has the same name: `rules/social.storage` and `rules/party.storage`.
     ///
     /// - Throws: `RulesError`; the tests load each.
-    func fileRules() throws(RulesError) -> FileRuleset? {
-        guard let file = PageSet.sampleRules.files["\(rawValue).storage"] else { return nil }
+    func fileRules() throws(RulesError) -> FileRuleset {
+        guard let file = PageSet.sampleRules.files["\(rawValue).storage"] else {
+            preconditionFailure("each sample database has rules for files")
+        }
         return try FileRuleset.load(String(decoding: file.bytes, as: UTF8.self))
     }
 }

@@ -1,11 +1,11 @@
 // Files of messages: uploaded under a note in the tree, named by the message in the update that takes the note away, and
 // removed with it. What a cut leaves is found by its note when the page is opened again.
 
+import { Bucket } from "./bucket.js";
 import { el } from "./dom.js";
 import { NOW } from "./hearth.js";
 import { picture, shrunkTo } from "./photos.js";
 
-const bucket = "social";
 const mostFiles = 10;
 const fileLimit = 100 << 20;
 const thumbnailWidth = 300;
@@ -14,8 +14,6 @@ const unnamedFor = 24 * 60 * 60_000;
 
 /** The key of the message, which a folder ends with. */
 const keyOf = (folder) => folder.split("/").at(-1);
-
-const place = (path) => `/v0/b/${bucket}/o/${encodeURIComponent(path)}`;
 
 /** What a message with these titles says when it has no other text. */
 export const caption = (titles) => (titles.length > 1 ? `${titles[0]} and ${titles.length - 1} more` : titles[0]);
@@ -33,7 +31,7 @@ export function fault(files) {
 /** The files of one person. */
 export class Files {
   constructor(hearth, uid) {
-    Object.assign(this, { hearth, uid });
+    Object.assign(this, { hearth, uid, bucket: new Bucket(hearth, "social") });
   }
 
   /** Where the note of a message's files is. */
@@ -58,12 +56,12 @@ export class Files {
       const name = String(index);
       const type = file.type || "application/octet-stream";
       if (!done.has(name)) {
-        const url = await this.#put(`${folder}/${name}`, file, type, (count) => report((sent + count) / total));
+        const url = await this.bucket.put(`${folder}/${name}`, file, type, (count) => report((sent + count) / total));
         done.set(name, { title: file.name.slice(0, 200), type, size: file.size, url });
       }
       const facts = done.get(name);
       const small = facts.thumbnail ? null : await thumbnail(file);
-      if (small) facts.thumbnail = await this.#put(`${folder}/${name}-small`, small, "image/png", () => {});
+      if (small) facts.thumbnail = await this.bucket.put(`${folder}/${name}-small`, small, "image/png", () => {});
       sent += file.size;
       report(sent / total);
     }
@@ -74,7 +72,7 @@ export class Files {
   async remove(folder) {
     await this.hearth.set(`${this.note(keyOf(folder))}/removing`, true);
     for (let name = 0; name < mostFiles; name += 1) {
-      const gone = [await this.#delete(`${folder}/${name}`), await this.#delete(`${folder}/${name}-small`)];
+      const gone = [await this.bucket.delete(`${folder}/${name}`), await this.bucket.delete(`${folder}/${name}-small`)];
       if (!gone.includes(true)) break;
     }
     await this.hearth.set(this.note(keyOf(folder)), null);
@@ -86,33 +84,6 @@ export class Files {
     for (const { folder, at, removing } of notes) {
       if (removing || at < this.hearth.now - unnamedFor) await this.remove(folder);
     }
-  }
-
-  /** Stores a file; its address. */
-  async #put(path, content, type, report) {
-    const token = await this.hearth.token();
-    const request = new XMLHttpRequest();
-    request.open("POST", `/v0/b/${bucket}/o?name=${encodeURIComponent(path)}`);
-    request.setRequestHeader("Authorization", `Firebase ${token}`);
-    request.setRequestHeader("Content-Type", type);
-    request.upload.onprogress = ({ loaded }) => report(Math.min(loaded, content.size));
-    await new Promise((resolve, reject) => {
-      request.onload = resolve;
-      request.onerror = () => reject(new Error("the server cannot be reached"));
-      request.send(content);
-    });
-    if (request.status === 403) throw new Error("the server's rules for files do not allow it");
-    if (request.status !== 200) throw new Error(`the server answered ${request.status} to the file`);
-    const [download] = JSON.parse(request.responseText).downloadTokens.split(",");
-    return `${location.origin}${place(path)}?alt=media&token=${download}`;
-  }
-
-  /** Whether there was a file. */
-  async #delete(path) {
-    const token = await this.hearth.token();
-    const answer = await fetch(place(path), { method: "DELETE", headers: { Authorization: `Firebase ${token}` } });
-    if (!answer.ok && answer.status !== 404) throw new Error(`the server answered ${answer.status}`);
-    return answer.ok;
   }
 }
 

@@ -1,6 +1,8 @@
 // What people do at parties: each is one update, as the rules ask.
 
+import { Bucket } from "./bucket.js";
 import { messageTo } from "./inbox.js";
+import { photoPath } from "./photos.js";
 
 /** The key of an e-mail in the index: lower case, what no key may hold as `=` and two digits. */
 export const encoded = (email) =>
@@ -26,6 +28,7 @@ export class Parties {
   constructor(hearth, me) {
     this.hearth = hearth;
     this.me = me.uid;
+    this.bucket = new Bucket(hearth, "party");
   }
 
   #to(other, type, content, about) {
@@ -101,13 +104,35 @@ export class Parties {
 
   // Photos
 
-  /** First the bytes, with a note of what is left to do; what links to them only once they are acknowledged. */
+  /**
+   * First the photo with a note of what is left to do, then its bytes; what links to them only once they are
+   * acknowledged.
+   */
   async addPhoto(party, owner, png) {
     const photo = this.hearth.key();
     const note = `users/${this.me}/uploads/${photo}`;
-    const places = { [`photos/${photo}`]: { owner: this.me, host: owner, party, png }, [note]: party };
+    const places = { [`photos/${photo}`]: { owner: this.me, host: owner, party, file: png.size }, [note]: party };
     await this.hearth.updateOnce(places, note, party);
+    try {
+      await this.bucket.put(photoPath(party, photo), png, "image/png");
+    } catch (refusal) {
+      await this.#removeUpload(party, photo);
+      throw refusal;
+    }
     await this.#linkPhoto(party, owner, photo);
+  }
+
+  /** Takes away a photo that nothing links to: the note goes when its bytes are gone. */
+  async #removeUpload(party, photo) {
+    if (await this.hearth.get(`photos/${photo}/owner`).catch(() => null)) {
+      await this.hearth.update({ [`photos/${photo}`]: null });
+    }
+    await this.#removeBytes(party, photo);
+  }
+
+  async #removeBytes(party, photo) {
+    await this.bucket.delete(photoPath(party, photo));
+    await this.hearth.set(`users/${this.me}/uploads/${photo}`, null);
   }
 
   #linkPhoto(party, owner, photo) {
@@ -126,11 +151,12 @@ export class Parties {
   async finishUploads(uploads) {
     for (const [photo, party] of Object.entries(uploads ?? {})) {
       try {
-        const host = await this.hearth.get(`photos/${photo}/host`);
-        await this.#linkPhoto(party, host, photo);
+        const { host, png } = await this.hearth.get(`photos/${photo}`);
+        if (png || (await this.bucket.has(photoPath(party, photo)))) await this.#linkPhoto(party, host, photo);
+        else await this.#removeUpload(party, photo);
       } catch (refusal) {
         if (refusal.code !== "permission_denied") throw refusal;
-        await this.hearth.update({ [`photos/${photo}`]: null, [`users/${this.me}/uploads/${photo}`]: null });
+        await this.#removeUpload(party, photo);
       }
     }
   }
@@ -144,13 +170,15 @@ export class Parties {
   }
 
   /** The uploader takes the bytes away, and the host the key off the party. */
-  removePhoto(party, owner, photo, isUploader) {
+  async removePhoto(party, owner, photo, isUploader) {
     const isHost = owner === this.me;
-    return this.hearth.update({
-      ...(isUploader && { [`photos/${photo}`]: null, [`users/${this.me}/photos/${photo}`]: null }),
+    const note = `users/${this.me}/uploads/${photo}`;
+    await this.hearth.update({
+      ...(isUploader && { [`photos/${photo}`]: null, [`users/${this.me}/photos/${photo}`]: null, [note]: party }),
       ...(isHost && { [`parties/${party}/photos/${photo}`]: null }),
       ...(!isHost && this.#to(owner, "image_uploaded", "refuse", { party, photo })),
     });
+    if (isUploader) await this.#removeBytes(party, photo);
   }
 
   // Suggestions

@@ -1,8 +1,13 @@
-// Photos of parties: shrunk to 300 pixels' width as PNG here, and kept as base64 in the database.
+// Photos of parties: shrunk to 300 pixels' width as PNG here, and kept as files. Earlier ones stand in the database.
+
+import { Bucket } from "./bucket.js";
+
+/** Where the bytes of a photo are. */
+export const photoPath = (party, photo) => `parties/${party}/photos/${photo}`;
 
 const width = 300;
 const longest = 1200;
-const textLimit = 1_000_000;
+const byteLimit = 750_000;
 const fileLimit = 30 << 20;
 
 /** What a file shows. */
@@ -26,20 +31,23 @@ export function shrunkTo(width, whole) {
   return canvas;
 }
 
-/** The PNG of a file in base64. */
+/** The PNG of a file. */
 export async function shrunk(file) {
-  const png = shrunkTo(width, await picture(file)).toDataURL("image/png").split(",")[1];
-  if (png.length > textLimit) throw new Error("the picture is too large, even when it is shrunk");
+  const canvas = shrunkTo(width, await picture(file));
+  const png = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  if (png.size > byteLimit) throw new Error("the picture is too large, even when it is shrunk");
   return png;
 }
 
 /** Photos that were looked at, by key. */
 export class PhotoAlbum {
   #hearth;
+  #bucket;
   #photos = new Map();
 
   constructor(hearth) {
     this.#hearth = hearth;
+    this.#bucket = new Bucket(hearth, "party");
   }
 
   /** `{owner, address}`; null while it is not known, or cannot be seen. `later` is called once it is. */
@@ -47,11 +55,16 @@ export class PhotoAlbum {
     const known = this.#photos.get(key);
     if (known !== undefined) return known;
     this.#photos.set(key, null);
-    this.#hearth.get(`photos/${key}`).then((photo) => {
-      if (typeof photo?.png !== "string" || !/^[A-Za-z0-9+/=]+$/.test(photo.png)) return;
-      this.#photos.set(key, { owner: photo.owner, address: `data:image/png;base64,${photo.png}` });
-      later();
-    }, () => this.#photos.delete(key));
+    this.#load(key).then((address) => address && later(), () => this.#photos.delete(key));
     return null;
+  }
+
+  async #load(key) {
+    const photo = await this.#hearth.get(`photos/${key}`);
+    const address = typeof photo?.file === "number"
+      ? await this.#bucket.picture(photoPath(photo.party, key))
+      : /^[A-Za-z0-9+/=]+$/.test(photo?.png ?? "") && `data:image/png;base64,${photo.png}`;
+    if (address) this.#photos.set(key, { owner: photo.owner, address });
+    return address;
   }
 }
