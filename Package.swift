@@ -348,7 +348,7 @@ let services = folder(
                 .target(name: "COpenSSL", condition: onLinux),
             ]
         ),
-        module("Timeline", ["Social", "HearthDatabase", "HearthCore"]),
+        module("Timeline", ["Attachments", "Social", "HearthDatabase", "HearthCore"]),
         module("Party", ["Attachments", "Social", "HearthDatabase", "HearthStorage", "Photos"]),
         module("PushWorker", ["Social", "HearthDatabase", "HTTPClient", "COpenSSL", "Webhooks"]),
     ],
@@ -364,7 +364,10 @@ let services = folder(
             ["Chat", "Photos", "Social", "HearthDatabase", "HearthStorage", "ServiceSupport"]
         ),
         tests(of: "Chat", ["Social", "HearthDatabase", "ServiceSupport"]),
-        tests(of: "Timeline", ["Social", "HearthDatabase", "ServiceSupport"]),
+        tests(
+            of: "Timeline",
+            ["Attachments", "Social", "HearthDatabase", "HearthStorage", "ServiceSupport"]
+        ),
         tests(
             of: "Party",
             [
@@ -419,7 +422,8 @@ let programs = folder(
         program(
             "hearth-timeline",
             [
-                "Timeline", "Social", "Photos", "ServiceCommand", "HearthDatabase", "HearthAuth",
+                "Timeline", "Attachments", "Social", "Photos", "ServiceCommand", "HearthDatabase",
+                "HearthAuth",
                 "Files", arguments,
             ]
         ),
@@ -433,8 +437,8 @@ let programs = folder(
         program(
             "demo",
             [
-                "Chat", "Timeline", "Party", "Social", "Photos", "HearthCore", "HearthDatabase",
-                "HearthAuth", "HearthStorage",
+                "Chat", "Timeline", "Party", "Attachments", "Social", "Photos", "HearthCore",
+                "HearthDatabase", "HearthAuth", "HearthStorage",
             ]
         ),
     ],

@@ -8,6 +8,8 @@ import queue
 import re
 import socket
 import struct
+import urllib.error
+import urllib.request
 import subprocess
 import threading
 import zlib
@@ -213,7 +215,8 @@ class Watch:
 
 @pytest.fixture(scope="module")
 def server():
-    with Hearth("--rules", str(ROOT / "rules" / "social.json")) as server:
+    rules = ("--rules", str(ROOT / "rules" / "social.json"))
+    with Hearth(*rules, "--files-rules", str(ROOT / "rules" / "social.storage")) as server:
         yield server
 
 
@@ -222,6 +225,22 @@ def people(server, tmp_path, request):
     """Two whose names no other test has."""
     place = re.sub(r"[^a-z]", "", request.node.name)[-20:]
     return [Person(server, tmp_path, f"{name}-{place}").sign_up() for name in ("ann", "bea")]
+
+
+def test_a_picture_of_any_size_is_stored_on_the_server_and_goes_with_its_post(people, tmp_path):
+    ann, bea = people
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(png(600, 200))
+    bea.say("follow", ann.name)
+    first = ann.say("post", picture, "--upload")
+    shown = dict(bea.rows("show", first))
+    assert shown["height"] == "100"
+    with urllib.request.urlopen(shown["picture"]) as answer:
+        assert answer.read() == picture.read_bytes()
+    ann.say("delete", first)
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(shown["picture"])
+    assert "cannot be read" in ann.fail("post", tmp_path / "none.jpg", "--upload")
 
 
 def test_two_post_follow_like_and_delete(people, tmp_path):

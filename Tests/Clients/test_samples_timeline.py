@@ -1,9 +1,13 @@
 """The timeline page as several people use it, each in a window of their own."""
 
+import base64
+import urllib.error
 import urllib.parse
+import urllib.request
 
 import pytest
 
+from chat_people import PNG, wait_for
 from hearth_server import Hearth
 from page_requests import disturb, release
 from sample_pages import Window, contrast_faults, links
@@ -137,6 +141,43 @@ def test_a_picture_is_posted_by_its_address(window):
     eve.press("#compose button.primary")
     show(eve, "Picture by Eve")
     assert eve.value("document.querySelector('.post .picture').getAttribute('src')") == PIXEL
+
+
+def test_a_picture_of_ones_own_is_posted_and_goes_with_its_post(window, server):
+    una, uli = window("Una"), window("Uli")
+    uli.write("#find-people", "Una")
+    uli.press("#found-people button", "Follow Una")
+    for how in ("change", "drop", "paste"):
+        una.value(
+            f"""(() => {{
+                const bytes = Uint8Array.from(atob("{base64.b64encode(PNG).decode()}"), (sign) => sign.charCodeAt(0));
+                const given = new DataTransfer();
+                given.items.add(new File([bytes], "lake.png", {{ type: "image/png" }}));
+                const form = document.getElementById("compose");
+                const facts = {{ bubbles: true, cancelable: true }};
+                if ("{how}" === "drop") form.dispatchEvent(new DragEvent("drop", {{ ...facts, dataTransfer: given }}));
+                else if ("{how}" === "paste")
+                    form.dispatchEvent(new ClipboardEvent("paste", {{ ...facts, clipboardData: given }}));
+                else {{
+                    form.querySelector("[value=file]").click();
+                    form.elements.file.files = given.files;
+                }}
+            }})()"""
+        )
+        una.press("#compose button.primary")
+        show(uli, "Picture by Una")
+        uli.wait("document.querySelector('.post .picture').naturalWidth === 400")
+        address = uli.value("document.querySelector('.post .picture').src")
+        assert urllib.request.urlopen(address).read() == PNG
+        una.press(".post button", "Delete this post")
+        una.press(".post button", "press again")
+        show(uli)
+        wait_for(lambda: server.request("GET", "/uploads.json?ns=social", None, OWNER).json is None)
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(address)
+    una.press("#compose input[value=file]")
+    una.press("#compose button.primary")
+    una.wait_text("#compose-problem", "Choose a picture.")
 
 
 def test_a_card_that_is_too_long_is_reported_before_it_is_posted(window):

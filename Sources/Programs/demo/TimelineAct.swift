@@ -1,4 +1,6 @@
+import Attachments
 import Foundation
+import HearthStorage
 import Social
 import Timeline
 
@@ -19,11 +21,15 @@ enum TimelineAct {
             )
         }
         let lake = try await posts.create(
-            imageURL: "https://example.com/lake.png",
-            imageHeight: 200
+            picture: AttachmentFile(
+                Data(PartyAct.picture),
+                title: "lake.png",
+                type: "image/png"
+            ),
+            imageHeight: 2
         )
         Stage.does("Ann", "posts a picture of a lake; Bea follows her, Cem does not")
-        var expected = ["lake.png by ann, liked by 0"]
+        var expected = ["a picture by ann, liked by 0"]
         try Stage.sees("Bea", await views[0].wait(for: expected), expected: expected)
 
         try await FollowService(database: cem.database, uid: cem.uid).followUser(ann.uid)
@@ -41,7 +47,7 @@ enum TimelineAct {
             }
             try await group.waitForAll()
         }
-        expected = ["lake.png by ann, liked by 3 and me"]
+        expected = ["a picture by ann, liked by 3 and me"]
         for (player, view) in zip([bea, cem], views) {
             try Stage.sees(player.name, await view.wait(for: expected), expected: expected)
         }
@@ -49,8 +55,16 @@ enum TimelineAct {
             let count = cem.database.reference(withPath: "posts/\(ann.uid)/\(lake.key)/like_count")
             try await count.setValue(1003)
         }
+        guard let url = URL(string: lake.imageURL) else { return }
+        let file = try cem.storage.reference(for: url)
+        try Stage.sees(
+            "Cem",
+            ["a file, \(try await file.getMetadata().size) bytes"],
+            expected: ["a file, \(PartyAct.picture.count) bytes"]
+        )
         try await posts.delete(forKey: lake.key)
         Stage.does("Ann", "deletes it, everywhere")
+        try await Stage.refuses("Cem", "looks for the file") { _ = try await file.getMetadata() }
         for (player, view) in zip([bea, cem], views) {
             try Stage.sees(player.name, await view.wait(for: []), expected: [])
         }
@@ -58,8 +72,7 @@ enum TimelineAct {
     }
 
     private static func text(_ shown: ShownPost) -> String {
-        let name = shown.post.imageURL.split(separator: "/").last ?? ""
         let me = shown.isLiked ? " and me" : ""
-        return "\(name) by \(shown.post.poster.username), liked by \(shown.post.likeCount)\(me)"
+        return "a picture by \(shown.post.poster.username), liked by \(shown.post.likeCount)\(me)"
     }
 }

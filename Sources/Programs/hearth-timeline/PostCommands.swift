@@ -1,4 +1,6 @@
 import ArgumentParser
+import Attachments
+import Foundation
 import Photos
 import ServiceCommand
 import Timeline
@@ -10,10 +12,12 @@ struct PostCommand: ClientCommand {
         discussion: """
             The picture is a PNG file, which is shrunk to 300 points of width and kept in a folder, or the address of one that \
             others can open. Others do not see the path of a file: the post says photo:KEY, which shows the picture where the folder is; \
-            with --photo-url the folder has an address for all. Prints the key of the post.
+            with --photo-url the folder has an address for all. With --upload the file, of any size and kind of picture, is stored \
+            on the server and goes with the post. Prints the key of the post.
 
             Examples:
               hearth-timeline post holiday.png
+              hearth-timeline post holiday.jpg --upload --height 480
               hearth-timeline post holiday.png --photos /srv/photos --photo-url https://photos.example.com
               hearth-timeline post https://example.com/holiday.jpg --height 480
             """,
@@ -22,8 +26,11 @@ struct PostCommand: ClientCommand {
     @Argument(help: "A PNG file ('-' is standard input), or an address such as https://...")
     var picture: String
 
-    @Option(help: "Height in points of the picture behind an address.")
+    @Option(help: "Height in points of the picture behind an address, or of one that is uploaded.")
     var height: Double = 300
+
+    @Flag(help: "Store the file on the server.")
+    var upload = false
 
     @OptionGroup var photos: PhotoOptions
     @OptionGroup var connection: ConnectionOptions
@@ -32,10 +39,26 @@ struct PostCommand: ClientCommand {
         // Known before, so that it can be looked for.
         let key = try await client.posts.newKey()
         let posted =
-            picture.contains("://")
-            ? try await post(picture, height: height, key, client)
-            : try await postFile(key, client)
+            if upload {
+                try await postUpload(key, client)
+            } else if picture.contains("://") {
+                try await post(picture, height: height, key, client)
+            } else {
+                try await postFile(key, client)
+            }
         try Output.print(posted)
+    }
+
+    private func postUpload(_ key: String, _ client: Client) async throws -> String {
+        let file = try AttachmentFile(URL(fileURLWithPath: picture))
+        let progress = UploadProgress()
+        defer { progress.end() }
+        return try await client.posts.create(
+            picture: file,
+            imageHeight: file.thumbnail.map { Double($0.height) } ?? height,
+            key: key,
+            progress: { progress.show($0, of: $1) }
+        ).key
     }
 
     /// The bytes first: no post leads to a picture that is not there.

@@ -1,3 +1,4 @@
+package import Attachments
 import Foundation
 import HearthDatabase
 import Social
@@ -6,6 +7,8 @@ import Social
 package struct Draft: Sendable {
     let imageURL: String
     let imageHeight: Double
+    /// The note of an upload, which goes with the post.
+    var note: String?
 
     package init(imageURL: String, imageHeight: Double) throws(ServiceError) {
         try ServiceError.checkLength(of: imageURL, "image", TimelineLimits.addressLength)
@@ -78,6 +81,7 @@ extension PostService {
                 "like_count": 0,
                 "poster": ["uid": tree.uid, "username": readers.username],
             ] as [String: Any]
+        if let note = draft.note { changes[note] = NSNull() }
         let entry = TimelineEntry.node(posterUID: tree.uid)
         for reader in [tree.uid] + readers.followers {
             changes["timeline/\(reader)/\(key)"] = entry
@@ -182,11 +186,17 @@ extension PostService {
         return changes
     }
 
-    /// Deletes a post, its likes and its entries; harmless when another device of the same person was first, or when
+    /// Deletes a post, its likes and its entries, with a note of the picture that is to go; harmless when another device of the same person was first, or when
     /// the update is sent again after a cut.
-    package func withdraw(_ key: String, _ readers: Readers) async throws {
+    package func withdraw(
+        _ key: String,
+        _ readers: Readers,
+        leaving folder: AttachmentFolder? = nil,
+    ) async throws {
+        var changes = withdrawal(key, readers)
+        if let folder { changes[attachments.path(folder)] = attachments.removal(folder) }
         do {
-            try await tree.update(withdrawal(key, readers))
+            try await tree.update(changes)
         } catch DatabaseError.permissionDenied(let path) {
             try await tree.checkRefusal(path) { try await !tree.isOwn(key) }
         }

@@ -1,3 +1,4 @@
+internal import Attachments
 public import HearthDatabase
 public import Social
 
@@ -70,7 +71,7 @@ public struct PostService: Sendable {
         }
     }
 
-    /// Deletes a post of one's own from every timeline, with its likes.
+    /// Deletes a post of one's own from every timeline, with its likes and its own picture.
     ///
     /// - Throws: `ServiceError`: `notFound`, or `refused` for another user's post; nothing is changed then.
     public func delete(forKey key: String) async throws {
@@ -79,12 +80,14 @@ public struct PostService: Sendable {
             throw ServiceError.notFound("post \(key)")
         }
         guard owner == tree.uid else { throw ServiceError.refused("delete a post of another") }
+        let folder = try await pictureFolder(key)
         let readers = try await settling.settle(
             "delete post \(key)",
             read: { try await self.readers() },
-            write: { try await withdraw(key, $0) },
+            write: { try await withdraw(key, $0, leaving: folder) },
         )
         await clearLatecomers(key, besides: readers)
+        if let folder { await attachments.removeDeleted(folder) }
     }
 
     /// Whose post it is; nil for none.

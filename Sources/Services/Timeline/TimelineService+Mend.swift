@@ -1,3 +1,4 @@
+import Attachments
 import HearthDatabase
 import Social
 
@@ -22,7 +23,7 @@ extension TimelineService {
     /// Repairs the user's timeline, in case a program ended between two steps of posting, deleting, following or
     /// unfollowing. Call it once at each start; repeating it is harmless.
     ///
-    /// Reads the whole timeline and the posts of all whom the user follows.
+    /// Reads the whole timeline and the posts of all whom the user follows. Pictures that no post names are removed.
     ///
     /// - Returns: The changes.
     /// - Throws: `ServiceError`; changes made until then stay.
@@ -46,6 +47,8 @@ extension TimelineService {
                 mending.filledCount += filledCount
                 mending.clearedCount += clearedCount
             }
+            let files = AttachmentService(database: tree.database, uid: tree.uid)
+            mending.faults += try await files.mend().faults
             return mending
         }
     }

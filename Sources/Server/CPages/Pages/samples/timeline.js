@@ -2,9 +2,11 @@
 
 import { cardAddress, cardHues, cardSize, cardWords, isPictureAddress } from "./card.js";
 import { ago, arrange, attempt, byId, count, deleteButton, el, face, fill, keepFocus, reason, say, wholeText, whenSubmitted } from "./dom.js";
+import { fault, Files } from "./files.js";
 import { openGate } from "./gate.js";
 import { increased, NOW, settled } from "./hearth.js";
 import { linked } from "./links.js";
+import { picture as pictureOf } from "./photos.js";
 import { loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
 
 const pageSize = 20;
@@ -20,6 +22,12 @@ openGate({
   make: makeProfile,
   run: (hearth, session, profile) => new Timeline(hearth, profile),
 });
+
+/** Where the picture of a post is. */
+const folderOf = (key) => `timeline/posts/${key}`;
+
+/** The height of a picture at the width that posts have. */
+const heightOf = (width, height) => Math.min(Math.max(Math.round(pictureWidth * (height / (width || 1) || 1)), 1), 100_000);
 
 const isPost = (value) =>
   typeof value?.image_url === "string" && typeof value.created_at === "number" &&
@@ -72,6 +80,9 @@ class Timeline {
     this.hearth = hearth;
     this.me = me;
     this.people = new People(hearth, me.uid);
+    this.files = new Files(hearth, me.uid);
+    // Rules from before there were files show no notes.
+    this.files.mend().catch(() => {});
     this.people.whenFollowingChanges(() => this.#drawFollowing());
     peopleFinder(
       this.people, byId("find-people"), byId("found-people"), byId("found-status"), () => null,
@@ -223,9 +234,9 @@ class Timeline {
     return Object.keys((await this.hearth.get(`followers/${this.me.uid}`)) ?? {});
   }
 
-  async #post(address, height) {
+  /** Posts a picture; `more` goes along in the same update. */
+  async #post(address, height, key = this.hearth.key(), more = {}) {
     const { uid, username } = this.me;
-    const key = this.hearth.key();
     let followers;
     // A follower may leave meanwhile.
     await settled(async () => {
@@ -240,6 +251,7 @@ class Timeline {
           poster: { uid, username },
         },
         ...this.#places(key, [uid, ...followers], { poster_uid: uid }),
+        ...more,
       };
       await this.hearth.updateOnce(places, `postOwners/${key}`, uid);
     });
@@ -259,15 +271,19 @@ class Timeline {
     return Object.fromEntries(readers.map((reader) => [`timeline/${reader}/${key}`, entry]));
   }
 
-  async #remove({ key }) {
+  /** Deletes a post, and its picture if that is one of this server. */
+  async #remove({ key, post }) {
     const { uid } = this.me;
+    const hasFile = post.image_url.includes(`/o/timeline%2Fposts%2F${key}%2F`);
     const places = {
       [`postOwners/${key}`]: null,
       [`posts/${uid}/${key}`]: null,
       [`postLikes/${key}`]: null,
       ...this.#places(key, [uid, ...(await this.#followers())], null),
+      ...(hasFile && this.files.removal(folderOf(key))),
     };
     await this.hearth.updateOnce(places, `postOwners/${key}`, null);
+    if (hasFile) await this.files.remove(folderOf(key));
   }
 
   // The form
@@ -286,10 +302,9 @@ class Timeline {
     [...byId("hues").children].forEach((label, index) => {
       label.style.setProperty("--hue", Object.values(cardHues)[index]);
     });
-    const isCard = () => form.elements.kind.value === "card";
+    const kind = () => form.elements.kind.value;
     const show = () => {
-      byId("card-part").hidden = !isCard();
-      byId("address-part").hidden = isCard();
+      for (const part of ["card", "file", "address"]) byId(`${part}-part`).hidden = kind() !== part;
       say(problem, "");
       const words = form.elements.text.value.trim();
       const address = words ? cardAddress(words, cardHues[form.elements.hue.value]) : null;
@@ -298,10 +313,20 @@ class Timeline {
       if (words && !address) say(problem, "That is too much for a card. Write fewer words.");
     };
     form.addEventListener("input", show);
+    const take = (event, given) => {
+      if (!given?.types.includes("Files")) return;
+      event.preventDefault();
+      if (event.type === "dragover") return;
+      form.elements.kind.value = "file";
+      form.elements.file.files = given.files;
+      show();
+    };
+    for (const type of ["dragover", "drop"]) form.addEventListener(type, (event) => take(event, event.dataTransfer));
+    form.addEventListener("paste", (event) => take(event, event.clipboardData));
     whenSubmitted(form, async () => {
       try {
-        const [address, height] = isCard() ? this.#cardOf(form) : await this.#pictureOf(form);
-        await this.#post(address, height);
+        if (kind() === "file") await this.#postFile(form);
+        else await this.#post(...(kind() === "card" ? this.#cardOf(form) : await this.#pictureOf(form)));
         form.reset();
         show();
       } catch (error) {
@@ -330,8 +355,32 @@ class Timeline {
     } catch {
       throw new Error("There is no picture at this address.");
     }
-    const ratio = picture.naturalHeight / (picture.naturalWidth || 1) || 1;
-    return [address, Math.min(Math.max(Math.round(pictureWidth * ratio), 1), 100_000)];
+    return [address, heightOf(picture.naturalWidth, picture.naturalHeight)];
+  }
+
+  /** First the picture, then the post that names it; if that fails, neither stays. */
+  async #postFile(form) {
+    const [file] = form.elements.file.files;
+    if (!file) throw new Error("Choose a picture.");
+    const why = fault([file]);
+    if (why) throw new Error(why);
+    const whole = await pictureOf(file).catch(() => {
+      throw new Error("This file is no picture that this browser shows.");
+    });
+    const height = heightOf(whole.width, whole.height);
+    whole.close();
+    const key = this.hearth.key();
+    const progress = byId("file-progress");
+    try {
+      const named = await this.files.upload(folderOf(key), [file], new Map(), (part) =>
+        say(progress, `${Math.floor(part * 100)} % sent`));
+      await this.#post(named["0"].url, height, key, { [this.files.note(key)]: null });
+    } catch (error) {
+      this.files.remove(folderOf(key)).catch(() => {});
+      throw error;
+    } finally {
+      say(progress, "");
+    }
   }
 
   // Whom I follow
