@@ -74,6 +74,8 @@ def test_files_are_attached_shown_and_deleted_with_their_message(pair, server):
         # The smaller picture is what is shown.
         bob.wait(f"document.querySelectorAll('.files img').length === {count}")
         bob.wait("[...document.querySelectorAll('.files img')].every((image) => image.naturalWidth === 300)")
+    # What has come late is in sight as well.
+    bob.wait("(({ scrollHeight: all, scrollTop: top, clientHeight: seen }) => all - top - seen < 2)(document.querySelector('.scroll'))")
     ann.attach("picker", "no.png", PNG, "image/png")
     ann.press(".chosen button", "Leave out no.png")
     ann.wait_gone(".chosen")

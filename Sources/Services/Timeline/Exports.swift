@@ -1,2 +1,3 @@
-// The timeline service uses people and their relations, so it exports them.
+// The timeline service uses people, their relations and files, so it exports them.
+@_exported public import Attachments
 @_exported public import Social

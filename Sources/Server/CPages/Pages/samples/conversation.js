@@ -16,6 +16,7 @@ export class Conversation {
   #outbox = [];
   #hasOlder = true;
   #isAskingOlder = false;
+  #sticksToEnd = true;
   #room = null;
   #read = new Map();
   #typing = [];
@@ -388,7 +389,7 @@ export class Conversation {
         },
       },
       picker,
-      el("button", { class: "attach", type: "button", "aria-label": "Attach files", title: "Attach files", onclick: () => picker.click() }, "📎"),
+      el("button", { class: "attach", type: "button", "aria-label": "Attach files", title: "Attach files", onclick: () => picker.click() }, "+"),
       input,
       el("button", { class: "primary", type: "submit" }, "Send"),
     );
@@ -412,12 +413,17 @@ export class Conversation {
         "aria-label": "Messages, scrollable",
         role: "region",
         onscroll: (event) => {
+          this.#sticksToEnd = this.#isAtEnd();
           if (event.target.scrollTop < 80) this.#older();
         },
       },
       this.olderButton,
       this.log,
     );
+    // A picture takes its room when it has come; such events do not bubble.
+    scroll.addEventListener("load", () => {
+      if (this.#sticksToEnd) this.#scrollToEnd();
+    }, true);
     const drag = (event) => {
       if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
