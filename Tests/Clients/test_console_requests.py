@@ -72,6 +72,16 @@ def test_requests_are_listed_by_kind_path_user_and_connection(console, server):
     page.wait_text(".teach", "No request fits")
     page.value(choose.format(kind, "''"))
     rows(page, 3)
+    user, place = "'[aria-label=\"Only of this user\"]'", "'[aria-label=\"Only at or below this path\"]'"
+    page.value(choose.format(user, "'bob'"))
+    page.wait_text(".teach", "No request fits")
+    assert "uid=bob" in page.value("location.search") and "ns=listed" in page.value("location.search")
+    page.value(choose.format(user, "''"))
+    page.value(choose.format(place, "'/b'"))
+    rows(page, 1)
+    assert page.value("document.querySelector('.request .path').innerText") == "/b"
+    page.value(choose.format(place, "''"))
+    rows(page, 3)
     page.value("document.getElementById('refused-only').click()")
     rows(page, 1)
     page.value("document.getElementById('refused-only').click()")
@@ -87,6 +97,20 @@ def test_requests_are_listed_by_kind_path_user_and_connection(console, server):
     rows(page, 5)
     page.value(choose.format("'[aria-label=\"Only over this connection\"]'", "'999999'"))
     page.wait_text(".teach", "No request fits")
+
+
+def test_what_clients_send_is_only_ever_text(console, server):
+    turned, markup = "\u202e", "<img src=x onerror=alert(1)>"
+    rules_of(server, "hostile", {"rules": {"$a": {"$b": {".write": f"newData.child('owner').val() === '{turned}'"}}}})
+    path = urllib.parse.quote(f"rooms/{markup}{turned}", safe="/")
+    who = urllib.parse.quote(json.dumps({"uid": f"<script>alert(1)</script>\"'&{turned}"}))
+    address = f"/{path}.json?ns=hostile&auth_variable_override={who}"
+    assert server.put(address, {"owner": f"</code><i>{turned}"}, headers=OWNER).status == 401
+    page = console("requests?ns=hostile")
+    page.press(".request.refused", "rooms")
+    page.wait_text(".inspector", "owner")
+    assert not page.value(f"document.body.textContent.includes({json.dumps(turned)})")
+    assert page.value("document.querySelectorAll('.request img, .inspector :is(img, i, script)').length") == 0
 
 
 def test_a_request_is_shown_at_its_line_with_its_values(console, server):

@@ -57,6 +57,22 @@ struct MetricsTests {
         #expect(lines.count == 19)
     }
 
+    @Test("without labels have a histogram with its ends alone")
+    func bareHistogram() {
+        var times = LatencyHistogram()
+        times.note(2_000_000_000)
+        var metrics = Metrics()
+        metrics.histogram("hearth_wait_seconds", "Waits.", times)
+        let end = """
+            hearth_wait_seconds_bucket{le="10"} 1
+            hearth_wait_seconds_bucket{le="+Inf"} 1
+            hearth_wait_seconds_sum 2
+            hearth_wait_seconds_count 1
+
+            """
+        #expect(metrics.rendered().hasSuffix(end), "\(metrics.rendered())")
+    }
+
     @Test(
         "spell numbers as the format wants",
         arguments: [

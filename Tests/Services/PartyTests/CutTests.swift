@@ -24,7 +24,8 @@ struct CutTests {
         #expect((expected == start) == (flow == .cancellation))
         let steps = flow.steps
         for cut in steps.indices.dropFirst(flow.firstOwnStep) {
-            for isBehind in [false, true] where TestSeed.isTurn(of: cut + (isBehind ? 1 : 0), in: 2) {
+            for isBehind in [false, true] where TestSeed.isTurn(of: cut + (isBehind ? 1 : 0), in: 2)
+            {
                 let stage = try await Stage(server)
                 for (index, step) in steps.enumerated() {
                     if index == cut, !isBehind { try await stage.restart(step.actor) }

@@ -2,6 +2,7 @@ import Foundation
 import HearthDatabase
 import Party
 import ServiceSupport
+import TestSupport
 import Testing
 
 /// What happens to a party between a write whose answer is lost and the moment when its client sends it again.

@@ -5,7 +5,7 @@ import { ago, arrange, el, fill, notice, wholeText } from "./dom.js";
 import { lines, references, secondText } from "./parts.js";
 import { getJSON, send } from "./server.js";
 import { ruleTrace } from "./traces.js";
-import { shown } from "./values.js";
+import { shown, shownLines } from "./values.js";
 
 /** Milliseconds between two questions for more. */
 const pause = 1000;
@@ -205,7 +205,7 @@ export class RequestsPage {
         el("a", { class: "button", href: this.#shell.address("requests", "", { refused: "true", path }) }, "Who else is refused here"),
       ),
       el("h3", {}, "In words"),
-      el("pre", { class: "explanation" }, record.explanation),
+      el("pre", { class: "explanation" }, shownLines(record.explanation)),
     ]);
   }
 

@@ -26,6 +26,9 @@ export const shown = (text) =>
   text.replace(unseen, (sign) =>
     sign === "\n" ? "⏎" : sign === "\t" ? "⇥" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** The same of a text of several lines, which stay. */
+export const shownLines = (text) => text.split("\n").map(shown).join("\n");
+
 /** The beginning of a text, and no half of a character. */
 const fold = (text, length) => (text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text);
 
