@@ -94,7 +94,7 @@ struct CaseSource {
     }
 
     /// The rules file that the name of a file of cases means: `X.json` for a database, `X` itself, such as
-    /// `chat.storage`, for files.
+    /// `social.storage`, for files.
     private static func rulesBeside(
         _ path: String,
         extension ending: String

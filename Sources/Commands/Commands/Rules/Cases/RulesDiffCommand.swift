@@ -15,7 +15,7 @@ struct RulesDiffCommand: Command {
             Examples:
               hearth rules diff rules/chat.json new.json rules/chat.cases.json
               hearth rules diff old.json new.json *.cases.json --verbose
-              hearth rules diff rules/chat.storage new.storage rules/chat.storage.cases.json
+              hearth rules diff rules/social.storage new.storage rules/social.storage.cases.json
             """,
     )
 
