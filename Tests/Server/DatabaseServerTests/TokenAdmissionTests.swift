@@ -277,7 +277,10 @@ struct TokenAdmissionTests {
         let reply = try client.ask(1, "auth", #""cred":"\#(token)""#)
         #expect(reply.contains(#""r":1,"b":{"s":"ok""#), "\(reply)")
         #expect(served.read { $0.server.engine.heldCredentialCount } == 1)
-        #expect(served.read { _ in IdentityService.ownRevocationGrace } < .seconds(1), "as promised")
+        #expect(
+            served.read { _ in IdentityService.ownRevocationGrace } < .seconds(1),
+            "as promised"
+        )
         served.read { Self.disable("ann", $0.server) }
         let push = try client.message()
         #expect(push.contains(#""a":"ac","b":{"s":"invalid_token""#), "\(push)")
