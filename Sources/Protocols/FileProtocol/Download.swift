@@ -171,7 +171,9 @@ enum ContentDisposition {
 
     /// A text without controls, so that it stays in its line.
     static func line(_ text: String) -> String {
-        String(
+        // As nearly every header is: a look at its bytes costs little.
+        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+        return String(
             String.UnicodeScalarView(
                 text.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }
             )

@@ -3,7 +3,8 @@
 import { difference, differenceView, differenceWords } from "./diff.js";
 import { el, fill, notice } from "./dom.js";
 import { RulesHistory } from "./history.js";
-import { confirmed, lines, opened } from "./parts.js";
+import { agreed, confirmed, lines } from "./parts.js";
+import { warningsView } from "./publish.js";
 import { Editor } from "./ruleseditor.js";
 import { getJSON, send } from "./server.js";
 import { shown } from "./values.js";
@@ -236,29 +237,13 @@ export class FileRulesPage {
   }
 
   /** Asks, with what is another in the text and its warnings. */
-  async #isWanted(title, yes, text, warnings) {
-    let isWanted = false;
+  #isWanted(title, yes, text, warnings) {
     const changed = difference(this.#saved, text);
-    const { dialog, closed } = opened([
-      el("h2", { id: "dialog-title" }, title),
+    return agreed(title, [
       el("p", {}, `${differenceWords(changed)} Every request for a file from then on is decided by them.`),
       differenceView(changed, "What is another than in the rules in force"),
-      el("h3", {}, "Warnings"), warnings.length ? el("ul", {}, warnings.map(({ line, column, message }) => el("li", { class: "warning" }, `${line}:${column}: ${shown(message)}`))) : el("p", { class: "quiet" }, "None."),
-      el(
-        "div", { class: "buttons" },
-        el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
-        el("button", {
-          type: "button", class: "primary",
-          onclick: () => {
-            isWanted = true;
-            dialog.close();
-          },
-        }, yes),
-      ),
-    ]);
-    dialog.classList.add("wide-dialog");
-    await closed;
-    return isWanted;
+      el("h3", {}, "Warnings"), warningsView(warnings),
+    ], yes);
   }
 
   async #put(text, author) {

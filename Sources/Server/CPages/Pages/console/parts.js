@@ -50,6 +50,27 @@ export function opened(parts) {
   };
 }
 
+/** Asks in a wide dialog whether what is shown there is to be done; gives whether it is. */
+export async function agreed(title, parts, yes) {
+  let isAgreed = false;
+  const agree = () => {
+    isAgreed = true;
+    dialog.close();
+  };
+  const { dialog, closed } = opened([
+    el("h2", { id: "dialog-title" }, title),
+    ...parts,
+    el(
+      "div", { class: "buttons" },
+      el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+      el("button", { type: "button", class: "primary", onclick: agree }, yes),
+    ),
+  ]);
+  dialog.classList.add("wide-dialog");
+  await closed;
+  return isAgreed;
+}
+
 /** Asks in a dialog; `take()` gives what the person has said, or null to go on asking. Gives that, or null when they leave. */
 async function question(title, parts, yes, take, kind = "primary") {
   let answer = null;

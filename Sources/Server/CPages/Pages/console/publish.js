@@ -3,38 +3,30 @@
 import { outcomesText, simulate, tryCases } from "./cases.js";
 import { difference, differenceView, differenceWords } from "./diff.js";
 import { el, fill } from "./dom.js";
-import { opened } from "./parts.js";
+import { agreed } from "./parts.js";
 import { shadowLists, shadowReport, shadowText } from "./shadow.js";
 import { shown } from "./values.js";
 
+/** The warnings of a text, or that there are none. */
+export const warningsView = (warnings) =>
+  warnings.length
+    ? el("ul", {}, warnings.map(({ line, column, message }) => el("li", { class: "warning" }, `${line}:${column}: ${shown(message)}`)))
+    : el("p", { class: "quiet" }, "None.");
+
 /** Asks whether a text is to replace the one in force; gives whether it is. `inForce` is its text, `warnings` are of the new one. */
-export async function askToPublish(shell, { title, yes, inForce, text, warnings }) {
-  let isWanted = false;
+export function askToPublish(shell, { title, yes, inForce, text, warnings }) {
   const lines = difference(inForce, text);
   const cases = el("div", { role: "status" }, "Trying the cases …");
   const access = el("div", { role: "status" }, "Asking both …");
   const shadow = el("div", { role: "status" }, "Looking at the shadow rules …");
-  const { dialog, closed } = opened([
-    el("h2", { id: "dialog-title" }, title),
+  const answer = agreed(title, [
     el("p", {}, `${differenceWords(lines)} Every request from then on is decided by them, and listens that they refuse are ended.`),
     differenceView(lines, "What is another than in the rules in force"),
     el("h3", {}, "Access to everything"), access,
     el("h3", {}, "Cases"), cases,
-    el("h3", {}, "Warnings"), warnings.length ? el("ul", {}, warnings.map(({ line, column, message }) => el("li", { class: "warning" }, `${line}:${column}: ${shown(message)}`))) : el("p", { class: "quiet" }, "None."),
+    el("h3", {}, "Warnings"), warningsView(warnings),
     el("h3", {}, "Shadow rules"), shadow,
-    el(
-      "div", { class: "buttons" },
-      el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
-      el("button", {
-        type: "button", class: "primary",
-        onclick: () => {
-          isWanted = true;
-          dialog.close();
-        },
-      }, yes),
-    ),
-  ]);
-  dialog.classList.add("wide-dialog");
+  ], yes);
   const show = async (place, work) => {
     try {
       fill(place, await work());
@@ -45,8 +37,7 @@ export async function askToPublish(shell, { title, yes, inForce, text, warnings 
   show(access, () => accessView(shell.database, text));
   show(cases, () => casesView(shell.database, text));
   show(shadow, () => shadowView(shell, text));
-  await closed;
-  return isWanted;
+  return answer;
 }
 
 /** Whether everybody, or everybody with an account, may read and write the whole database: now and with the text. */
