@@ -5,12 +5,10 @@ import { el, fill, notice } from "./dom.js";
 import { RulesHistory } from "./history.js";
 import { agreed, confirmed, lines } from "./parts.js";
 import { warningsView } from "./publish.js";
-import { Editor } from "./ruleseditor.js";
+import { Editor, TextCheck } from "./ruleseditor.js";
 import { getJSON, send } from "./server.js";
 import { shown } from "./values.js";
 
-/** Milliseconds without a key after which the text is checked. */
-const pause = 200;
 const service = { service: "files" };
 
 const example = `rules_version = '2';
@@ -93,9 +91,8 @@ export class FileRulesPage {
   #version = 0;
   #saved = "";
   #warnings = [];
-  #timer = 0;
-  #isChecking = false;
   #editor;
+  #checking;
   #history;
   #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
   #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
@@ -106,6 +103,11 @@ export class FileRulesPage {
   constructor(shell) {
     this.#shell = shell;
     this.#editor = new Editor("Rules for files", { changed: () => this.#typed(), pointed: () => {} });
+    this.#checking = new TextCheck(this.#editor, this.#problems, {
+      // An empty text has nothing to say.
+      ask: (text) => (text ? this.#findings(text) : { errors: [], warnings: [] }),
+      show: (found) => this.#show(found),
+    });
     this.field = this.#editor.field;
     this.field.placeholder = example;
     this.#publish.addEventListener("click", () => this.#save());
@@ -134,7 +136,7 @@ export class FileRulesPage {
   }
 
   close() {
-    clearTimeout(this.#timer);
+    this.#checking.stop();
   }
 
   async #read() {
@@ -173,8 +175,7 @@ export class FileRulesPage {
 
   #typed() {
     this.#changed();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#check(), pause);
+    this.#checking.soon();
   }
 
   #changed() {
@@ -184,29 +185,14 @@ export class FileRulesPage {
   #open(text) {
     this.#editor.text = text;
     this.#changed();
-    this.#check();
-  }
-
-  /** Asks what the server says of the text, one question at a time; an empty one has nothing to say. */
-  async #check() {
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    const { text } = this.#editor;
-    try {
-      const { errors, warnings } = text ? await this.#findings(text) : { errors: [], warnings: [] };
-      if (text === this.#editor.text) this.#show(errors, warnings);
-    } catch (refusal) {
-      fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
-    }
-    this.#isChecking = false;
-    if (text !== this.#editor.text) await this.#check();
+    this.#checking.now();
   }
 
   async #findings(text) {
     return (await send("POST", "/.settings/rules_check.json", { query: service, body: text })).json();
   }
 
-  #show(errors, warnings) {
+  #show({ errors, warnings }) {
     const all = [...errors.map((fault) => ({ ...fault, kind: "error" })), ...warnings.map((fault) => ({ ...fault, kind: "warning" }))];
     this.#editor.setFaults(all);
     this.#warnings = warnings;

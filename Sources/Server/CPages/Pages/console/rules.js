@@ -3,7 +3,7 @@
 import { Cases, caseOf } from "./cases.js";
 import { coverage, stateOf, states, sum, times, words as valueWords } from "./coverage.js";
 import { el, fill, notice } from "./dom.js";
-import { Editor, unitsOf } from "./ruleseditor.js";
+import { Editor, TextCheck, unitsOf } from "./ruleseditor.js";
 import { RulesHistory } from "./history.js";
 import { confirmed, lines } from "./parts.js";
 import { askToPublish } from "./publish.js";
@@ -13,8 +13,6 @@ import { Simulator } from "./simulator.js";
 import { outcomeText, resultText, ruleTrace } from "./traces.js";
 import { shown } from "./values.js";
 
-/** Milliseconds without a key after which the text is checked. */
-const pause = 200;
 /** Characters of a part that are quoted. */
 const quoted = 120;
 /** By database what was typed and not published, while other pages are looked at. */
@@ -36,11 +34,10 @@ export class RulesPage {
   #version = 0;
   #saved = "";
   #warnings = [];
-  #timer = 0;
-  #isChecking = false;
   /** The request whose values are shown: `{record, rule}`. */
   #explained = null;
   #editor;
+  #checking;
   #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
   #names = names();
   #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
@@ -60,6 +57,7 @@ export class RulesPage {
   constructor(shell) {
     this.#shell = shell;
     this.#editor = new Editor("Rules", { changed: () => this.#typed(), pointed: (part) => this.#showPart(part) });
+    this.#checking = new TextCheck(this.#editor, this.#problems, { ask: (text) => this.#findings(text), show: (found) => this.#showFindings(found) });
     this.field = this.#editor.field;
     this.field.addEventListener("keydown", (event) => this.#press(event));
     this.#publish.addEventListener("click", () => this.#save());
@@ -119,7 +117,7 @@ export class RulesPage {
   }
 
   close() {
-    clearTimeout(this.#timer);
+    this.#checking.stop();
     this.#shadow.close();
     if (this.#editor.text !== this.#saved) drafts.set(this.#shell.database, this.#editor.text);
   }
@@ -135,7 +133,7 @@ export class RulesPage {
       // As the field has it: its lines end in one way.
       this.#saved = this.#editor.text;
       this.#changed();
-      await Promise.all([this.#readInForce(), this.#check(), this.#mark()]);
+      await Promise.all([this.#readInForce(), this.#checking.now(), this.#mark()]);
     } catch (refusal) {
       notice(`Could not read the rules: ${refusal.message}`, true);
     }
@@ -283,8 +281,7 @@ export class RulesPage {
 
   #typed() {
     this.#changed();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#check(), pause);
+    this.#checking.soon();
   }
 
   #changed() {
@@ -300,24 +297,13 @@ export class RulesPage {
   #open(text) {
     this.#editor.text = text;
     this.#changed();
-    this.#check();
+    this.#checking.now();
     // Of the text in force, the counts are known.
     if (this.#editor.text === this.#saved) this.#mark();
   }
 
-  /** Asks what the server says of the text, one question at a time: of a text that was typed meanwhile it is asked behind. */
-  async #check() {
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    const { text } = this.#editor;
-    try {
-      const found = await (await send("POST", "/.settings/rules_check.json", { query: this.#query, body: text })).json();
-      if (text === this.#editor.text) this.#showFindings(found);
-    } catch (refusal) {
-      fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
-    }
-    this.#isChecking = false;
-    if (text !== this.#editor.text) await this.#check();
+  async #findings(text) {
+    return (await send("POST", "/.settings/rules_check.json", { query: this.#query, body: text })).json();
   }
 
   #showFindings({ errors, warnings, lints, tokens }) {

@@ -2,6 +2,8 @@
 
 import { el, fill } from "./dom.js";
 
+/** Milliseconds without a key before the server is asked. */
+const pause = 200;
 const lineHeight = 19;
 const padding = 8;
 /** Lines that are drawn above and below those in sight. */
@@ -282,5 +284,45 @@ export class Editor {
       return { start: from, end: to, kind: [...new Set(marks.filter((mark) => mark.start < to && mark.end > from).map(({ kind }) => `m-${kind}`))].join(" ") };
     }).filter(({ kind }) => kind);
     return this.#pieces(pieces, start, end, ({ kind }) => kind);
+  }
+}
+
+/** Asks what the server says of the text of an editor: one question at a time, and again of what was typed meanwhile. */
+export class TextCheck {
+  #editor;
+  #problems;
+  #calls;
+  #timer = 0;
+  #isAsking = false;
+
+  /** `ask(text)` gives what the server says, and `show(found)` shows it; a failure stands in the list of problems. */
+  constructor(editor, problems, calls) {
+    this.#editor = editor;
+    this.#problems = problems;
+    this.#calls = calls;
+  }
+
+  /** Asks when no key was pressed for a while. */
+  soon() {
+    this.stop();
+    this.#timer = setTimeout(() => this.now(), pause);
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+  }
+
+  async now() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const { text } = this.#editor;
+    try {
+      const found = await this.#calls.ask(text);
+      if (text === this.#editor.text) this.#calls.show(found);
+    } catch (refusal) {
+      fill(this.#problems, [el("li", { class: "error" }, `The text was not checked: ${refusal.message}`)]);
+    }
+    this.#isAsking = false;
+    if (text !== this.#editor.text) await this.now();
   }
 }
