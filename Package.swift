@@ -390,7 +390,7 @@ let commands = folder(
             [
                 "JSONTree", "WireProtocol", "SecurityRules", "RulesTools", "FileRules",
                 "FileRulesTools", "DatabaseServer", "HTTPClient", "Gzip", "Files", "CPages",
-                "BlobStore", "FileRecords", arguments,
+                "BlobStore", "FileRecords", "WriteAheadLog", "Tokens", arguments,
             ]
         ),
         program("hearth", ["Commands", "Files", arguments]),

@@ -17,14 +17,13 @@ package struct BlobSums: Sendable, Equatable {
 }
 
 /// SHA-256, MD5, CRC-32C and count of bytes that come in parts.
-package final class RunningSums {
+final class RunningSums {
     private let sha256: DigestContext
     private let md5: DigestContext
     private var crc32c: UInt32 = 0
-    package private(set) var byteCount: Int64 = 0
+    private(set) var byteCount: Int64 = 0
 
-    /// Of no bytes.
-    package init() {
+    init() {
         sha256 = DigestContext(EVP_sha256())
         md5 = DigestContext(EVP_md5())
     }
@@ -39,8 +38,7 @@ package final class RunningSums {
     /// The sums up to here, which go on by themselves.
     func copy() -> RunningSums { RunningSums(copying: self) }
 
-    /// Takes the next bytes.
-    package func append(_ bytes: UnsafeRawBufferPointer) {
+    func append(_ bytes: UnsafeRawBufferPointer) {
         sha256.append(bytes)
         md5.append(bytes)
         crc32c = CRC32C.update(crc32c, bytes)
@@ -48,7 +46,7 @@ package final class RunningSums {
     }
 
     /// The sums of all bytes so far; more may follow.
-    package var sums: BlobSums {
+    var sums: BlobSums {
         BlobSums(
             hash: BlobHash(sha256.digest(byteCount: 32)),
             md5: md5.digest(byteCount: 16),

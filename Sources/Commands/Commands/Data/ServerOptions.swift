@@ -56,13 +56,16 @@ struct ServerOptions: ParsableArguments {
 
     /// The database of these options and the process's variables; `isRaw` as `RemoteDatabase`.
     func database(isRaw: Bool = false) throws(CommandError) -> RemoteDatabase {
-        let address = try ServerAddress(self, environment: ProcessEnvironment.variables()) {
-            (path) throws(CommandError) in
-            let file = try Descriptor.reading(path)
-            let bytes = try file.readAll(byteLimit: DataLimits.credentialByteCount)
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        let variables = ProcessEnvironment.variables()
+        let address = try ServerAddress(self, environment: variables, read: Self.credential)
         return try database(at: address, isRaw: isRaw)
+    }
+
+    /// The text of a file with a credential.
+    static func credential(from path: String) throws(CommandError) -> String {
+        let bytes = try Descriptor.reading(path)
+            .readAll(byteLimit: DataLimits.credentialByteCount)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A server of another address, reached as these options say.

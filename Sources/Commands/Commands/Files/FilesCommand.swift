@@ -73,26 +73,18 @@ struct FilesCommand: ParsableCommand {
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
-            let service = AdministeredServer(try server.database())
-            let objects = "/storage/v1/b/\(PercentCoding.encode(bucket))/o"
+            let bucket = StoredBucket(bucket, try server.database())
+            let service = AdministeredServer(bucket.database)
             let body: JSONValue = ["metadata": ["firebaseStorageDownloadTokens": .null]]
-            var (count, revokedCount, token) = (0, 0, String?.none)
-            repeat {
-                let parameters = Parameters([("prefix", prefix), ("pageToken", token)])
-                let page = try service.tree(service.answer(.get, objects, parameters))
-                for item in page.member("items").elements {
-                    guard let name = item.member("name").string else { continue }
-                    count += 1
-                    let tokens = item.member("metadata").member("firebaseStorageDownloadTokens")
-                    guard tokens.string?.isEmpty == false else { continue }
-                    let address = "\(objects)/\(PercentCoding.encode(name))"
-                    _ = try service.answer(.patch, address, json: body.text)
-                    revokedCount += 1
-                }
-                token = page.member("nextPageToken").string
-            } while token != nil
+            var (count, revokedCount) = (0, 0)
+            try bucket.visit(prefix: prefix) { object throws(CommandError) in
+                count += 1
+                guard object.hasTokens else { return }
+                _ = try service.answer(.patch, bucket.address(of: object), json: body.text)
+                revokedCount += 1
+            }
             return .done(
-                "took back the links of \(Amounts.count(revokedCount, "file")), of \(count) in \(bucket)"
+                "took back the links of \(Amounts.count(revokedCount, "file")), of \(count) in \(bucket.name)"
                     + (prefix.map { " below '\($0)'" } ?? "")
             )
         }

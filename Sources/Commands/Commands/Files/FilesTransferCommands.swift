@@ -1,9 +1,9 @@
 import ArgumentParser
-import BlobStore
 import FileRecords
 import Files
 import HTTPClient
 import JSONTree
+import WriteAheadLog
 
 extension FilesCommand {
     struct Download: Command {
@@ -64,14 +64,14 @@ extension FilesCommand {
             from source: StoredBucket,
             to path: String
         ) throws(CommandError) {
-            let sums = RunningSums()
+            var crc32c: UInt32 = 0
             do {
                 let draft = try FileDraft(path)
                 try source.database.perform(source.download(object)) { bytes in
                     try draft.write(bytes)
-                    sums.append(bytes)
+                    crc32c = CRC32C.update(crc32c, bytes)
                 }
-                guard sums.sums.content.crc32cText == object.crc32c else {
+                guard FileContent.text(crc32c: crc32c) == object.crc32c else {
                     throw CommandError.failed("came with other bytes than those of its crc32c")
                 }
                 try draft.commit()

@@ -1,8 +1,9 @@
-import BlobStore
 import FileRecords
 import Files
 import Glibc
 import JSONTree
+import Tokens
+import WriteAheadLog
 
 /// A folder with the objects of a bucket.
 ///
@@ -30,9 +31,7 @@ struct ObjectFolder {
     /// Where the bytes of an object go; its folder is made.
     func place(of name: String) throws(CommandError) -> String {
         if let relative = Self.relative(name), isFree(relative) { return relative }
-        let sums = RunningSums()
-        Array(name.utf8).withUnsafeBytes { sums.append($0) }
-        let relative = "by-hash/\(sums.sums.hash)"
+        let relative = "by-hash/\(SHA256Digest.hex(name))"
         guard isFree(relative) else {
             throw Descriptor.systemError(full(relative))
         }
@@ -83,14 +82,14 @@ struct ObjectFolder {
             Int(status.st_size) == object.byteCount
         else { return false }
         let file = try Descriptor.reading(full(relative))
-        let sums = RunningSums()
+        var crc32c: UInt32 = 0
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
             let part = try file.read(into: &buffer)
             if part.isEmpty { break }
-            part.withUnsafeBytes { sums.append($0) }
+            crc32c = part.withUnsafeBytes { CRC32C.update(crc32c, $0) }
         }
-        return sums.sums.content.crc32cText == object.crc32c
+        return FileContent.text(crc32c: crc32c) == object.crc32c
     }
 
     /// The objects of the list.

@@ -30,11 +30,7 @@ struct StoreOptions: ParsableArguments {
     }
 
     private func token() throws(CommandError) -> String? {
-        if let storeTokenFile {
-            let file = try Descriptor.reading(storeTokenFile)
-            let bytes = try file.readAll(byteLimit: DataLimits.credentialByteCount)
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        if let storeTokenFile { return try ServerOptions.credential(from: storeTokenFile) }
         let text = ProcessEnvironment.variables()["HEARTH_STORE_TOKEN"] ?? ""
         return text.isEmpty ? nil : text
     }

@@ -14,6 +14,11 @@ struct StoredBucket {
     /// Below it are its objects.
     private var objects: String { "/storage/v1/b/\(PercentCoding.encode(name))/o" }
 
+    /// Where an object is.
+    func address(of object: StoredObject) -> String {
+        "\(objects)/\(PercentCoding.encode(object.name))"
+    }
+
     /// Gives every object whose name begins with `prefix`, in the order of names.
     func visit(
         prefix: String?,
@@ -41,8 +46,7 @@ struct StoredBucket {
     /// A request for the bytes of an object, as they are stored.
     func download(_ object: StoredObject) -> HTTPRequest {
         let parameters = Parameters([("alt", "media"), ("generation", object.generation)])
-        let address = "\(objects)/\(PercentCoding.encode(object.name))"
-        var request = database.request(.get, resource: address, parameters)
+        var request = database.request(.get, resource: address(of: object), parameters)
         request.headers.append("Accept-Encoding: gzip")
         return request
     }
@@ -88,6 +92,8 @@ struct StoredObject {
     /// Of its bytes: base64, the highest byte first.
     let crc32c: String
     let generation: String?
+    /// Whether it has download tokens.
+    let hasTokens: Bool
     /// Where its bytes are below the folder; nil while they are in a bucket alone.
     var path: String?
     private let fields: [JSONValue.Member]
@@ -107,6 +113,8 @@ struct StoredObject {
         (self.name, self.byteCount, self.crc32c) = (name, byteCount, crc32c)
         generation = item.member("generation").string
         path = item.member("path").string
+        let tokens = item.member("metadata").member("firebaseStorageDownloadTokens").string
+        hasTokens = tokens?.isEmpty == false
         var fields = Self.fieldNames.compactMap { name in
             item.member(name).string.map { JSONValue.Member(name, .string($0)) }
         }

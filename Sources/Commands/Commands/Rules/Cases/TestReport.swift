@@ -77,17 +77,10 @@ struct TestReport {
             coverage.add(decision)
             covered[index].reach = .database(coverage)
         }
-        add(
-            Entry(
-                file: source.path,
-                name: example.name,
-                summary: example.summary,
-                why: example.why,
-                location: outcome.isPassed ? nil : location(file.position(of: example), source),
-                problems: outcome.problems,
-                explanation: outcome.isPassed ? nil : outcome.explanation
-            )
-        )
+        let (position, problems) = (file.position(of: example), outcome.problems)
+        add(source, example.name, example.summary, example.why, at: position, problems) {
+            outcome.explanation
+        }
     }
 
     mutating func add(_ outcome: FileCaseOutcome, of file: FileCaseFile, from source: CaseSource) {
@@ -98,31 +91,39 @@ struct TestReport {
             coverage.add(decision)
             covered[index].reach = .files(coverage)
         }
-        add(
+        let (position, problems) = (file.position(of: example), outcome.problems)
+        add(source, example.name, example.summary, example.why, at: position, problems) {
+            outcome.explanation
+        }
+    }
+
+    /// Adds a case; `explanation` is made for failures alone.
+    private mutating func add(
+        _ source: CaseSource,
+        _ name: String,
+        _ summary: String,
+        _ why: String?,
+        at position: (line: Int, column: Int),
+        _ problems: [String],
+        explanation: () -> String?
+    ) {
+        let isPassed = problems.isEmpty
+        if !isPassed { failureCount += 1 }
+        cases.append(
             Entry(
                 file: source.path,
-                name: example.name,
-                summary: example.summary,
-                why: example.why,
-                location: outcome.isPassed ? nil : location(file.position(of: example), source),
-                problems: outcome.problems,
-                explanation: outcome.isPassed ? nil : outcome.explanation
+                name: name,
+                summary: summary,
+                why: why,
+                location: isPassed ? nil : "\(source.path):\(position.line):\(position.column)",
+                problems: problems,
+                explanation: isPassed ? nil : explanation()
             )
         )
     }
 
-    private mutating func add(_ entry: Entry) {
-        if !entry.isPassed { failureCount += 1 }
-        cases.append(entry)
-    }
-
     private func index(_ source: CaseSource) -> Int? {
         covered.firstIndex { $0.path == source.rulesPath }
-    }
-
-    /// `rules/a.cases.json:12:3`.
-    private func location(_ position: (line: Int, column: Int), _ source: CaseSource) -> String {
-        "\(source.path):\(position.line):\(position.column)"
     }
 
     func writePage(to path: String) throws(CommandError) {
