@@ -67,10 +67,13 @@ package struct Account: Sendable, Equatable {
         validSince = max(now.milliseconds / 1000, validSince) + 1
     }
 
+    /// Seconds that a request may be under way: an administrator's "now" of so long ago is still now.
+    private static let requestSeconds: Int64 = 5
+
     /// As `revoke`, for a time that is not past, in seconds since 1970. An earlier time is stored unchanged, unless
     /// that would undo a revocation.
     package mutating func setValidSince(_ seconds: Int64, at now: Timestamp) {
-        if seconds >= now.milliseconds / 1000 {
+        if seconds > now.milliseconds / 1000 - Self.requestSeconds {
             revoke(at: now)
         } else {
             validSince = max(seconds, validSince)

@@ -149,5 +149,8 @@ struct FieldRulesTests {
         #expect(account.validSince == 31)
         account.setValidSince(35, at: Timestamp(milliseconds: 40_000))
         #expect(account.validSince == 35)
+        // Sent in the second 50, and four seconds under way.
+        account.setValidSince(50, at: Timestamp(milliseconds: 54_999))
+        #expect(account.validSince == 55)
     }
 }
