@@ -185,6 +185,7 @@ let log = folder(
             ["JSONTree", "FileRecords", "FileProtocol", "Files", "WriteAheadLog", "COpenSSL"]
         ),
         module("StateRecovery", ["JSONTree", "DatabaseCore", "WriteAheadLog"]),
+        module("ClusterLog", ["WriteAheadLog", "COpenSSL"], settings: pure),
     ],
     tests: [
         tests(of: "WriteAheadLog", ["Simulation", "SimulatedStorage"], exclude: ["Specs"]),
@@ -196,6 +197,7 @@ let log = folder(
             of: "StateRecovery",
             ["JSONTree", "DatabaseCore", "WriteAheadLog", "SimulatedStorage"]
         ),
+        tests(of: "ClusterLog", ["WriteAheadLog", "COpenSSL"], exclude: ["Specs"]),
     ]
 )
 

@@ -6,7 +6,7 @@ package enum LogPayload: Sendable {
     case pieces(any PayloadPieces)
 
     /// Bytes of the payload.
-    var byteCount: Int {
+    package var byteCount: Int {
         switch self {
         case .bytes(let bytes): bytes.count
         case .pieces(let pieces): pieces.byteCount
