@@ -197,7 +197,11 @@ let log = folder(
             of: "StateRecovery",
             ["JSONTree", "DatabaseCore", "WriteAheadLog", "SimulatedStorage"]
         ),
-        tests(of: "ClusterLog", ["WriteAheadLog", "COpenSSL"], exclude: ["Specs"]),
+        tests(
+            of: "ClusterLog",
+            ["WriteAheadLog", "COpenSSL", "SimulatedStorage"],
+            exclude: ["Specs"]
+        ),
     ]
 )
 
@@ -462,7 +466,7 @@ let support = folder(
         module("TestSupport"),
         module("FileSamples", ["JSONTree", "FileRecords"]),
         // Beside what the gate leaves unoptimised: tests of the log spend most of their time in it.
-        module("SimulatedStorage", ["JSONTree", "WriteAheadLog", "BlobStore"]),
+        module("SimulatedStorage", ["JSONTree", "WriteAheadLog", "BlobStore", "ClusterLog"]),
         // The one loop of the process that all tests run in.
         module("LoopSupport", ["Transport"]),
         .testTarget(

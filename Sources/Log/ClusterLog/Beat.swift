@@ -104,7 +104,7 @@ package struct Beat: Sendable, Equatable {
         ]
         for word in words { bytes.append(littleEndian: word) }
         for address in addresses { bytes += address }
-        bytes.append(littleEndian: Self.checksum(bytes[...]))
+        bytes.append(littleEndian: CRC32C.sum(bytes[...]))
         return bytes
     }
 
@@ -113,7 +113,7 @@ package struct Beat: Sendable, Equatable {
         guard bytes.count >= Self.magic.count + Self.checksumByteCount else { return nil }
         let body = bytes.dropLast(Self.checksumByteCount)
         var end = ByteCursor(bytes, at: body.count)
-        guard end.integer(UInt32.self) == Self.checksum(body) else { return nil }
+        guard end.integer(UInt32.self) == CRC32C.sum(body) else { return nil }
         var cursor = ByteCursor(Array(body))
         guard cursor.run(Self.magic.count).map({ Array($0) }) == Self.magic,
             cursor.integer(UInt8.self) == Self.format,
@@ -145,9 +145,5 @@ package struct Beat: Sendable, Equatable {
                 rulesDigest: rulesDigest
             )
         )
-    }
-
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.withUnsafeBytes { unsafe CRC32C.update(0, $0) }
     }
 }

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// What a valid entry and all valid entries before it hash to, with SHA-256.
 ///
-///     start ──► claim ──► batch ──► batch      c3 = SHA-256 of (c2, bytes 0..<64 of the batch, its payload)
+///     start ──► claim ──► batch ──► batch     c3 = SHA-256 of (c2, bytes 0..<64 of the batch, payload)
 ///     zeros      c1        c2        c3
 ///
 /// Two nodes with equal chains have read the same valid entries.

@@ -89,7 +89,7 @@ package struct LogEntry: Sendable, Equatable {
         bytes.append(littleEndian: UInt64(0))
         let next = chain.extended(by: bytes[...], payload[...])
         bytes += next.bytes
-        bytes.append(littleEndian: Self.checksum(bytes[...], payload[...]))
+        bytes.append(littleEndian: CRC32C.sum(bytes[...], payload[...]))
         bytes += payload
         return (bytes, next)
     }
@@ -118,7 +118,7 @@ package struct LogEntry: Sendable, Equatable {
             throw .otherLength(stated: Int(payloadByteCount), found: payload.count)
         }
         cursor = ByteCursor(bytes, at: Self.checksumOffset)
-        guard next() == Self.checksum(bytes[..<Self.checksumOffset], payload) else {
+        guard next() == CRC32C.sum(bytes[..<Self.checksumOffset], payload) else {
             throw .checksum
         }
         guard format == Self.format else { throw .unknownFormat(format) }
@@ -142,13 +142,6 @@ package struct LogEntry: Sendable, Equatable {
     /// The chain that an entry's bytes make after another.
     static func chain(of bytes: [UInt8], after chain: LogChain) -> LogChain {
         chain.extended(by: bytes[..<chainOffset], bytes[headerByteCount...])
-    }
-
-    private static func checksum(_ head: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>) -> UInt32
-    {
-        [head, payload].reduce(0) { checksum, bytes in
-            bytes.withUnsafeBytes { unsafe CRC32C.update(checksum, $0) }
-        }
     }
 }
 

@@ -54,11 +54,13 @@ package struct LogReplay: Sendable {
     /// Goes back to the last valid entry, to read void ones behind it once more: they changed nothing.
     package mutating func rewind() { sequence = last.sequence }
 
-    /// Whether these are the bytes of the last valid entry.
-    package func isLast(_ bytes: [UInt8]) -> Bool {
+    /// What is wrong with these bytes, which are said to be those of the last valid entry; nil when they are.
+    package func faultOfLast(_ bytes: [UInt8]) -> LogFault? {
+        do { _ = try LogEntry(decoding: bytes) } catch {
+            return .badEntry(sequence: last.sequence, error)
+        }
         // The chain covers the rest of an intact entry.
-        guard (try? LogEntry(decoding: bytes)) != nil else { return false }
-        return LogEntry.chain(of: bytes) == last.chain
+        return LogEntry.chain(of: bytes) == last.chain ? nil : .otherLog(sequence: last.sequence)
     }
 
     private func isNextClaim(_ entry: LogEntry) -> Bool {
