@@ -2,7 +2,7 @@ package import WriteAheadLog
 
 /// The rule by which every node, reading the entries of a log in their order, decides alike whether each counts.
 ///
-/// Invariant: equal entries give equal states, whoever wrote them and whatever the engine was asked to check. So two
+/// Invariant: equal entries give equal states, whatever node wrote them and whatever the engine checked. So two
 /// nodes may believe that they own the group: at each base one entry counts, and the others are void everywhere.
 ///
 ///     sequence   1         2          3          4          5          6          7
