@@ -13,7 +13,7 @@ FROM swift:6.3-bookworm AS builder
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         libwebsockets-dev libwebsockets-evlib-uv libssl-dev libuv1-dev zlib1g-dev \
-        libcurl4-openssl-dev libargon2-dev libsqlite3-dev libpng-dev pkg-config \
+        libcurl4-openssl-dev libargon2-dev libsqlite3-dev libpng-dev libnats-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # The dependencies first: they change less often than the sources, and stay in a layer of their own.
@@ -31,7 +31,7 @@ FROM debian:bookworm-slim
 # libwebsockets loads its libuv event loop at run time, so nothing but this list asks for the plugin.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        libwebsockets17 libwebsockets-evlib-uv libuv1 libssl3 libcurl4 libargon2-1 libstdc++6 zlib1g \
+        libwebsockets17 libwebsockets-evlib-uv libuv1 libssl3 libcurl4 libargon2-1 libnats3.4 libstdc++6 zlib1g \
         ca-certificates curl \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearth \

@@ -56,6 +56,7 @@ func folder(_ name: String, _ product: [Target], tests: [Target] = []) -> [Targe
 }
 
 let onLinux = TargetDependencyCondition.when(platforms: [.linux])
+let withCluster = TargetDependencyCondition.when(traits: ["Cluster"])
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
@@ -69,6 +70,7 @@ let system = folder(
         library("CCurl", "libcurl", debian: "libcurl4-openssl-dev"),
         library("CSQLite", "sqlite3", debian: "libsqlite3-dev"),
         library("CPNG", "libpng16", debian: "libpng-dev"),
+        library("CNats", "libnats", debian: "libnats-dev"),
         .target(
             name: "CTransport",
             dependencies: ["CLibwebsockets"],
@@ -233,6 +235,13 @@ let network = folder(
         module("Transport", ["CTransport", "Files"]),
         module("Webhooks", ["JSONTree", "Files", "HTTPClient", "Tokens"]),
         module(
+            "JetStream",
+            [
+                "JSONTree", "Files", "ClusterLog", "HTTPClient",
+                .target(name: "CNats", condition: withCluster),
+            ]
+        ),
+        module(
             "ObjectStorage",
             [
                 "JSONTree", "Files", "FileRecords", "FileProtocol", "BlobStore", "Tokens",
@@ -253,6 +262,7 @@ let network = folder(
             ],
             exclude: ["Specs"]
         ),
+        tests(of: "JetStream", ["ClusterLog", "HTTPClient"]),
     ]
 )
 
@@ -267,7 +277,7 @@ let server = folder(
                 "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
                 "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CPages",
                 "Webhooks", "FileRecords", "FileProtocol", "FileRules", "FileRulesTools",
-                "BlobStore", "ObjectStorage", logging,
+                "BlobStore", "ObjectStorage", "ClusterLog", "JetStream", logging,
             ]
         ),
     ],
@@ -275,6 +285,7 @@ let server = folder(
         tests(
             of: "DatabaseServer",
             [
+                "ClusterLog", "SimulatedStorage",
                 "DatabaseCore", "EventProtocol", "Accounts", "Files", "HTTPClient",
                 "FileRecords", "FileProtocol", "BlobStore", "IdentityToolkit", "JSONTree",
                 "LoopSupport", "Passwords", "Queries", "RulesTools",
@@ -562,6 +573,10 @@ let package = Package(
         .library(name: "Timeline", targets: ["Timeline", "Attachments", "Social"]),
         .library(name: "Party", targets: ["Party", "Social"]),
         .library(name: "Photos", targets: ["Photos"]),
+    ],
+    traits: [
+        .trait(name: "Cluster", description: "Servers that share a log on NATS; needs libnats."),
+        .default(enabledTraits: ["Cluster"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

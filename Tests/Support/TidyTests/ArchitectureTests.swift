@@ -5,7 +5,9 @@ import Testing
 struct ArchitectureTests {
     /// The sources of the server's process that start threads or lock.
     private static func sources() throws -> [Repository.File] {
-        let modules = ["/DatabaseServer/", "/Transport/", "/WriteAheadLog/", "/BlobStore/"]
+        let modules = [
+            "/DatabaseServer/", "/Transport/", "/WriteAheadLog/", "/BlobStore/", "/JetStream/",
+        ]
         return try Repository.files(below: "Sources", ".swift").filter { file in
             modules.contains(where: file.path.contains)
         }

@@ -7,6 +7,7 @@ private let systemModules: [String: Set<String>] = [
     "BlobStore": ["Glibc", "Synchronization"],
     "Transport": ["Glibc", "Synchronization"],
     "ObjectStorage": ["Glibc", "Synchronization"],
+    "JetStream": ["Glibc", "Synchronization", "Dispatch"],
     "DatabaseServer": ["Glibc", "Synchronization", "Dispatch"],
     "DiskCache": ["Foundation"],
     "ClientTransport": ["Glibc", "Dispatch", "Foundation", "Security"],

@@ -1,0 +1,4 @@
+#ifndef HEARTH_CNATS_H
+#define HEARTH_CNATS_H
+#include <nats/nats.h>
+#endif
