@@ -31,7 +31,7 @@ HISTORY := docs/internals/bench
 PROGRAMS := hearth-chat hearth-timeline hearth-party
 
 .DEFAULT_GOAL := help
-.PHONY: help graph setup setup-test build programs serve demo check lint unit-test test client-test package coverage fmt precommit \
+.PHONY: help graph cluster setup setup-test build programs serve demo check lint unit-test test client-test package coverage fmt precommit \
 	bench bench-console bench-isolation bench-compare profile fuzz soak soak-kill sanitize faults faults-at-every-call manual routes social-rules install clean
 
 help: ## Show this list
@@ -58,6 +58,9 @@ serve: build ## Serve on 127.0.0.1:9000 in development mode, with data in ./hear
 demo: build ## Play chat, timeline and party with several people on a server of its own
 	$(SWIFT) build $(STRICT) --product demo
 	scripts/demo
+
+cluster: build setup-test ## Run three brokers and three nodes on this machine, and see a take-over: make cluster ARGS=--once
+	.venv/bin/python scripts/cluster $(ARGS)
 
 ##@ Test
 

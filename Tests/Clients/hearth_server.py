@@ -44,7 +44,8 @@ class Hearth:
         if any(str(flag).startswith("--password-") for flag in flags):
             passwords = ()
         self.variables = variables
-        self.flags = [*(["--dev"] if dev else []), "--port", "0", *passwords, *flags]
+        port = [] if "--port" in flags else ["--port", "0"]
+        self.flags = [*(["--dev"] if dev else []), *port, *passwords, *flags]
         self.flags += ["--data-dir", str(data)] if data else (["--memory"] if dev else [])
         self.log_path = log
         self.log = open(log, "ab") if log else subprocess.DEVNULL

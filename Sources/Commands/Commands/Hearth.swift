@@ -41,7 +41,7 @@ package struct Hearth: ParsableCommand {
                 subcommands: [
                     CheckCommand.self, ConnectionsCommand.self, DatabasesCommand.self,
                     BackupCommand.self, RestoreCommand.self, FilesCommand.self, LogCommand.self,
-                    AuditCommand.self, RulesCommand.self,
+                    AuditCommand.self, RulesCommand.self, ClusterCommand.self,
                 ]
             ),
             CommandGroup(

@@ -150,8 +150,8 @@ package struct ClusterMember {
     /// Bytes of commits that are not in the log, as far as this node knows.
     package var waitingByteCount: Int { pipeline.waitingByteCount }
 
-    /// What each node, this one left out, said last, by node.
-    package var nodes: [Beat] { heard.beats }
+    /// What each node that was heard lately said last, this one left out, by node.
+    package var nodes: [Beat] { heard.beats(since: now - options.aheadMemory) }
 
     /// What the owner said, when another node is one and was heard lately.
     package var owner: Beat? {

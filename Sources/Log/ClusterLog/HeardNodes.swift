@@ -7,9 +7,9 @@ struct HeardNodes {
 
     private var nodes: [NodeID: Heard] = [:]
 
-    /// What every node said last, by node.
-    var beats: [Beat] {
-        nodes.sorted { $0.key < $1.key }.map(\.value.beat)
+    /// What every node said last, of those heard since some time, by node.
+    func beats(since time: Duration) -> [Beat] {
+        nodes.filter { $0.value.time >= time }.sorted { $0.key < $1.key }.map(\.value.beat)
     }
 
     mutating func take(_ beat: Beat, at now: Duration) {

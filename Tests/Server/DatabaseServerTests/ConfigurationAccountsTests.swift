@@ -53,6 +53,9 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .hubPort: (["0"], ["4400"]), .import: (["a"], ["b", "c=d"]),
     .exportOnExit: (["a"], ["b"]),
     .stopAtEof: (["true"], ["false"]), .samples: (["true"], ["false"]),
+    .clusterNode: (["n1"], ["n2"]), .clusterBrokers: (["a:4222"], ["b:4222", "c:4222"]),
+    .clusterMonitors: (["http://a:8222"], ["http://b:8222", "http://c:8222"]),
+    .clusterBrokerUserFile: (["one"], ["two"]), .clusterAdvertise: (["a:9000"], ["b:9000"]),
 ]
 
 /// What has to be set too, for one setting to mean something.
@@ -73,6 +76,15 @@ private let companions: [Setting: [Setting: [String]]] = [
     .filesS3KeyFile: [.filesS3: ["https://a.test"], .filesS3Bucket: ["files"]],
     .filesS3CAFile: [
         .filesS3: ["https://a.test"], .filesS3Bucket: ["files"], .filesS3KeyFile: ["key"],
+    ],
+    .clusterNode: [.clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"]],
+    .clusterBrokers: [.clusterNode: ["n1"], .clusterAdvertise: ["a:9000"]],
+    .clusterAdvertise: [.clusterNode: ["n1"], .clusterBrokers: ["a:4222"]],
+    .clusterMonitors: [
+        .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
+    ],
+    .clusterBrokerUserFile: [
+        .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
     ],
 ]
 

@@ -25,7 +25,7 @@ struct MetricNamesTests {
             return String(decoding: server.metrics(server.engine.summaries()).body, as: UTF8.self)
         }
         let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
-        let shown = Set(types.flatMap(names)).union(Self.withDisk)
+        let shown = Set(types.flatMap(names)).union(Self.withDisk).union(Self.ofNode)
         let page = "\(Checkout.path)/docs/operate/METRICS.md"
         let document = try String(contentsOfFile: page, encoding: .utf8)
         let explained = names(document)
@@ -38,6 +38,15 @@ struct MetricNamesTests {
         "hearth_disk_free_bytes", "hearth_disk_size_bytes", "hearth_disk_reserve_bytes",
         "hearth_log_segments", "hearth_log_bytes", "hearth_checkpoint_timestamp_seconds",
         "hearth_tls_certificate_expiry_timestamp_seconds",
+    ]
+
+    /// Those of a node of a group.
+    private static let ofNode: Set<Substring> = [
+        "hearth_cluster_owner", "hearth_cluster_nodes", "hearth_cluster_stalled",
+        "hearth_cluster_stopped", "hearth_cluster_epoch", "hearth_cluster_sequence",
+        "hearth_cluster_behind_entries", "hearth_cluster_waiting_bytes",
+        "hearth_cluster_void_total", "hearth_cluster_claims_total",
+        "hearth_cluster_sent_again_total",
     ]
 
     @Test("count the requests of each row of the table of routes, and no other")

@@ -24,13 +24,16 @@ struct ServerSettings: ParsableArguments {
     @OptionGroup(title: "Limits")
     var limits: LimitOptions
 
+    @OptionGroup(title: "As one of several nodes")
+    var cluster: ClusterOptions
+
     @OptionGroup(title: "As an emulator")
     var emulator: EmulatorOptions
 
     /// The configuration of flags, environment and settings file together.
     func configuration() throws(ConfigurationFaults) -> Configuration {
         let groups: [any ParsableArguments] = [
-            process, databases, files, access, accounts, limits, emulator,
+            process, databases, files, access, accounts, limits, cluster, emulator,
         ]
         var flags: [Setting: [String]?] = [:]
         for option in groups.flatMap({ Mirror(reflecting: $0).children }) {

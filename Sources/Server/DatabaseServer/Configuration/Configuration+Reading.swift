@@ -23,6 +23,7 @@ extension Configuration {
         configuration.readFiles(&reader)
         configuration.readAccounts(&reader)
         configuration.readConsole(&reader)
+        configuration.readCluster(&reader)
         configuration.checkPorts(&reader)
         configuration.warnOfUnsafeSettings(&reader)
         configuration.written = reader.values

@@ -97,7 +97,8 @@ extension Configuration {
             .jwks, .tokenIssuer, .tokenAudience, .hs256SecretFile, .accountsPort, .consolePort,
             .accountsWebhook, .accountsWebhookSecretFile, .publicURL, .passwordRequires,
             .trustedProxy, .hubPort, .filesRules, .filesS3, .filesS3Bucket, .filesS3KeyFile,
-            .filesS3CAFile, .import, .exportOnExit:
+            .filesS3CAFile, .import, .exportOnExit, .clusterNode, .clusterBrokers,
+            .clusterMonitors, .clusterBrokerUserFile, .clusterAdvertise:
             []
         }
     }

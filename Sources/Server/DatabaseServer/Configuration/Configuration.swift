@@ -41,6 +41,8 @@ package struct Configuration: Sendable {
     var trustedProxies: [AddressRange] = []
     /// Whether the pages of the sample services are served, with their databases; only in development.
     var servesSamples = false
+    /// The group whose log this server shares; nil for a server that is alone.
+    var cluster: ClusterSettings?
     /// Whether the server ends when its standard input does.
     var stopsAtEndOfInput = false
     /// Things that are allowed and probably not meant, to be logged at the start.

@@ -75,6 +75,11 @@ package enum Setting: String, CaseIterable, Sendable {
     case exportOnExit = "export-on-exit"
     case stopAtEof = "stop-at-eof"
     case samples
+    case clusterNode = "cluster-node"
+    case clusterBrokers = "cluster-brokers"
+    case clusterMonitors = "cluster-monitors"
+    case clusterBrokerUserFile = "cluster-broker-user-file"
+    case clusterAdvertise = "cluster-advertise"
 
     /// How the setting is written.
     package enum Kind: Sendable {
@@ -91,7 +96,7 @@ package enum Setting: String, CaseIterable, Sendable {
             .console:
             .toggle
         case .database, .filesBucket, .filesQuota, .mapHost, .alias, .allowHost, .allowOrigin,
-            .import, .signIn, .passwordRequires, .trustedProxy:
+            .import, .signIn, .passwordRequires, .trustedProxy, .clusterBrokers, .clusterMonitors:
             .list
         default: .text
         }

@@ -56,6 +56,12 @@ final class DurabilityService: Service {
         commits.append(record)
     }
 
+    /// Counts a commit that another node made and this one has in its log.
+    func entered(_ record: CommitRecord) {
+        commitCount += 1
+        commitByteCount += record.payloadByteCount
+    }
+
     /// The log has everything of these databases up to these commits.
     func flushed(_ commits: [(database: DatabaseID, through: CommitNumber)]) {
         commitTimes.take(commits, at: Clock.monotonicNanoseconds(), into: &putTimes)
@@ -159,12 +165,20 @@ final class DurabilityService: Service {
         guard let checkpointer else { return }
         isCheckpointing = true
         checkpointedByteCount = commitByteCount
-        // The commits in these snapshots are exactly those that stand before the barrier.
-        let snapshots = engine.snapshots()
-        commits.barrier { position, heads in
+        let write = { @Sendable [self] (snapshots: [DatabaseSnapshot], position, heads) in
             checkpointer.write(snapshots, at: position, heads: heads) { result in
                 EventLoop.shared.enqueue { [self] in checkpointed(result) }
             }
+        }
+        if server.cluster?.leads == false {
+            // The loop has applied what the log thread reported before, and nothing after.
+            commits.barrier { position, heads in
+                EventLoop.shared.enqueue { [self] in write(engine.snapshots(), position, heads) }
+            }
+        } else {
+            // The commits in these snapshots are exactly those that stand before the barrier.
+            let snapshots = engine.snapshots()
+            commits.barrier { position, heads in write(snapshots, position, heads) }
         }
     }
 

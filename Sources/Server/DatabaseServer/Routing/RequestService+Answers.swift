@@ -137,6 +137,9 @@ extension RequestService {
 
     /// Answers whether the server takes requests.
     func answerReadiness(_ exchange: HTTPExchange) {
+        if let text = server.cluster?.readinessText, !server.isStopping {
+            return answer(exchange, .plain(503, text))
+        }
         if server.isReady, !server.isStopping {
             // Reads go on, and so do removals, which make room: the server takes requests.
             var text = "ready\n"

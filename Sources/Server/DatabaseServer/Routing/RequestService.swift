@@ -33,6 +33,7 @@ final class RequestService: Service {
     func admit(_ request: ResolvedRequest) -> Admission {
         if let refusal = refusal(byOriginOf: request) { return .refuse(refusal) }
         if let refusal = refusal(byRoleOf: request) { return .refuse(refusal) }
+        if let refusal = server.cluster?.refusal(of: request) { return .refuse(refusal) }
         if request.head.isWebSocketUpgrade { return admitUpgrade(request) }
         if server.isStopping, !request.route.answersWhileStopping {
             return .refuse(Self.stoppingAnswer)

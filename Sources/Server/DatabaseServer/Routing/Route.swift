@@ -104,6 +104,8 @@ final class Route: Sendable {
     let isSecret: Bool
     /// Whether it answers while the server stops. Others refuse with 503.
     let answersWhileStopping: Bool
+    /// Whether a node of a group answers it while another one owns the group.
+    let answersWhileFollowing: Bool
     private let pieces: [Piece]
     /// What its address says, where that holds no name.
     private let ownLocation: Location
@@ -118,6 +120,7 @@ final class Route: Sendable {
         changes: Changes = .byMethod,
         isSecret: Bool = false,
         whileStopping: Bool = false,
+        whileFollowing: Bool = false,
         _ action: Action
     ) {
         self.pattern = pattern
@@ -130,6 +133,7 @@ final class Route: Sendable {
         self.body = body
         self.action = action
         answersWhileStopping = whileStopping
+        answersWhileFollowing = whileFollowing
         pieces = pattern.split(separator: "/").map(Piece.init)
     }
 

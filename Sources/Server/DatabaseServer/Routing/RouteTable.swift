@@ -170,7 +170,12 @@ struct RouteTable: Sendable {
             isSecret: true,
             .forAdministrator { $0.fileService.answerBlob($1) }
         ),
-        admin("/.metrics", .only(.get, .head), .ask { $0.requests.submit(.status, $1) }),
+        admin(
+            "/.metrics",
+            .only(.get, .head),
+            whileFollowing: true,
+            .ask { $0.requests.submit(.status, $1) }
+        ),
     ]
 
     private static let settings = [
@@ -212,6 +217,13 @@ struct RouteTable: Sendable {
         figure("/.inspect/log.json", .only(.get, .head)) { server, pending throws(BadRequest) in
             try server.figures.answerLog(pending)
         },
+        admin(
+            "/.inspect/cluster.json",
+            .only(.get, .head),
+            of: .inspection,
+            whileFollowing: true,
+            .ask { $0.answerCluster($1) }
+        ),
         figure("/.inspect/settings.json", .only(.get, .head)) { $0.figures.answerSettings($1) },
         figure("/.inspect/connections.json", .only(.get, .head)) {
             server,
@@ -301,6 +313,7 @@ struct RouteTable: Sendable {
             for: .everybody,
             of: .health,
             whileStopping: whileStopping,
+            whileFollowing: true,
             .answer(answer)
         )
     }
@@ -327,6 +340,7 @@ struct RouteTable: Sendable {
         body: Route.Body = .whole,
         changes: Route.Changes = .byMethod,
         isSecret: Bool = false,
+        whileFollowing: Bool = false,
         _ action: Route.Action
     ) -> Route {
         Route(
@@ -337,6 +351,7 @@ struct RouteTable: Sendable {
             body: body,
             changes: changes,
             isSecret: isSecret,
+            whileFollowing: whileFollowing,
             action
         )
     }

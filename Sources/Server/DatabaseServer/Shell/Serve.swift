@@ -1,5 +1,7 @@
+import ClusterLog
 import DatabaseCore
 import Glibc
+import JetStream
 import Logging
 import SecurityRules
 import StateRecovery
@@ -49,6 +51,8 @@ private struct ServerStart {
     private let files: (disk: FileDisk, rules: FileRulesStore)
     private let imports: [ReadImport]
     private let notifySocket = NotifySocket.fromEnvironment()
+    /// Where the data folder stands in the log of a group; nil without one.
+    private let mark: LogMark?
 
     /// Steps of a recovery between two words that it goes on.
     private static let stepsPerWord = 1_024
@@ -75,6 +79,7 @@ private struct ServerStart {
             writer = nil
             audit = nil
             logOptions = nil
+            mark = nil
             log.warning("nothing is kept on disk (--memory): all data ends with this process")
         case .folder(let path):
             let storage = FileLogStorage(path: path)
@@ -97,6 +102,9 @@ private struct ServerStart {
             }
             engine = state.engine
             writer = state.writer
+            mark = try configuration.cluster.map { _ in
+                try ClusterStart.mark(of: folder, isEmpty: state.engine.snapshots().isEmpty)
+            }
             checkpointer = Checkpointer(folder)
             let audit = try AuditFolder(inDataFolder: path)
             if let torn = audit.tornFile {
@@ -130,7 +138,13 @@ private struct ServerStart {
         let (auditFolder, auditNumber) = (audit?.path, audit?.lastNumber ?? 0)
         // The log thread owns the writer from then on.
         let space = writer?.spaceState ?? .ok
-        let commits = CommitWriter(writer, audit: audit, ServerStart.reports(to: box, log))
+        let cluster = try clusterLink(to: box)
+        let commits = CommitWriter(
+            writer,
+            audit: audit,
+            cluster: cluster,
+            ServerStart.reports(to: box, log)
+        )
         let server = Server(
             engine: engine,
             configuration: configuration,
@@ -210,6 +224,39 @@ private struct ServerStart {
                 log.critical("the log failed, so the server stops: \(error)")
                 _exit(failedLogExitCode)
             },
+        )
+    }
+
+    /// What the log thread of a node of a group needs; nil for a server that is alone.
+    private func clusterLink(to box: ServerBox) throws -> ClusterLink? {
+        guard let settings = configuration.cluster, let folder, let mark else { return nil }
+        return ClusterLink(
+            settings,
+            folder,
+            from: mark,
+            open: try ClusterStart.log(settings, log),
+            ClusterLink.Reports(
+                entered: { commits, taken in
+                    EventLoop.shared.enqueue {
+                        box.server?.cluster?.entered(commits)
+                        taken()
+                    }
+                },
+                owned: { EventLoop.shared.enqueue { box.server?.cluster?.owned() } },
+                deposed: { [log] in
+                    log.critical("another node owns the group: this one starts again as a follower")
+                    _exit(ClusterService.deposedExitCode)
+                },
+                stalled: { isStalled in
+                    EventLoop.shared.enqueue { box.server?.cluster?.stalled(isStalled) }
+                },
+                stopped: { fault in
+                    EventLoop.shared.enqueue { box.server?.cluster?.stopped(fault) }
+                },
+                status: { status in
+                    EventLoop.shared.enqueue { box.server?.cluster?.noted(status) }
+                },
+            )
         )
     }
 

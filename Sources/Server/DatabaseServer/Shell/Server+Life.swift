@@ -9,6 +9,7 @@ import Transport
 extension Server {
     /// Once a second: expired tokens, room on the disk, files that changed, and a checkpoint when due.
     func tick() {
+        if cluster?.leads == false { return tickFollowing() }
         step(.tick)
         profiler.endOverdue()
         tellServiceStatus()
@@ -20,6 +21,15 @@ extension Server {
         identity.rotateSigningKeys()
         durability.checkpointIfDue()
         identity.removeExpiredCodes()
+    }
+
+    /// The same on a node that follows, and makes no commits.
+    private func tickFollowing() {
+        tellServiceStatus()
+        logRefusedConnections()
+        commits.maintain()
+        for change in files.changes() { reload(change) }
+        durability.checkpointIfDue()
     }
 
     /// One line for all connections that were refused since the last one.
@@ -135,7 +145,18 @@ extension Server {
         accountsListener?.stopAccepting()
         consoleListener?.stopAccepting()
         emulator.removeLocator()
+        if let cluster {
+            cluster.limitStop(to: configuration.limits.drainTimeout)
+            if !cluster.leads { return endFollowing() }
+        }
         emulator.exportOnExit { [self] in endSessions() }
+    }
+
+    /// Ends a node that has no sessions.
+    private func endFollowing() {
+        commits.barrier { _, _ in
+            EventLoop.shared.enqueue { [self] in drain() }
+        }
     }
 
     private func endSessions() {

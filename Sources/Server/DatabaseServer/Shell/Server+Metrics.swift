@@ -9,6 +9,7 @@ extension Server {
             requests, data, sockets, durability, identity, figures, console, audit, fileService,
         ]
         for service in services { service.addMetrics(to: &metrics) }
+        cluster?.addMetrics(to: &metrics)
         addEngine(to: &metrics, databases)
         for database in databases { add(database, to: &metrics) }
         addLoop(to: &metrics)

@@ -8,6 +8,7 @@ extension Server: TransportApplication {
             case .socket(_, let open) = request.route.action,
             case .success(let database) = request.database
         else { preconditionFailure("a WebSocket opens where the server takes one") }
+        if let cluster, !cluster.leads { return cluster.redirect(connection) }
         open(self, connection, head, database)
     }
 

@@ -44,6 +44,8 @@ final class Server {
     private let fileStart: (disk: FileDisk, rules: FileRulesStore)
     private(set) lazy var fileService = FileService(self, fileStart.disk, fileStart.rules)
     private(set) lazy var identity = IdentityService(self, accounts, credentials)
+    /// nil for a server that is alone.
+    private(set) lazy var cluster = configuration.cluster.map { ClusterService(self, $0) }
     let originGuard: OriginGuard
     var files: WatchedFiles
     /// Set once the port is open.
@@ -137,14 +139,38 @@ final class Server {
     }
 
     /// Finishes recovery, starts the clockwork, and says that the server is ready once what
-    /// recovery had to do is durable.
+    /// recovery had to do is durable. A node of a group is ready to follow, and finishes recovery when it owns the group.
     func began(port: Int, _ imports: [ReadImport]) {
+        if cluster == nil { endRecovery() }
+        beginClockwork()
+        guard let cluster else { return write(imports) { [self] in becomeReady(port: port) } }
+        announce(port: port)
+        cluster.begin { [self] in
+            endRecovery()
+            write(imports) { [self] in
+                isReady = true
+                emulator.writeLocator()
+            }
+        }
+    }
+
+    /// Does what recovery left to do.
+    private func endRecovery() {
         var effects: [Effect] = []
         engine.recovered(now: Clock.now(), effects: &effects)
         perform(effects)
         identity.trustServiceAccounts()
         fileService.begin()
         admin.logRulesInForce()
+    }
+
+    private func write(_ imports: [ReadImport], then: @escaping @LoopActor @Sendable () -> Void) {
+        emulator.write(imports) { [self] in
+            commits.barrier { _, _ in EventLoop.shared.enqueue { then() } }
+        }
+    }
+
+    private func beginClockwork() {
         let loop = EventLoop.shared
         loop.every(.seconds(1)) { [self] in tick() }
         data.keepStreamsAlive()
@@ -156,16 +182,15 @@ final class Server {
         loop.onSignal(SIGINT) { [self] in stop() }
         if configuration.stopsAtEndOfInput { stopAtEndOfInput() }
         loop.onSignal(SIGHUP) { [self] in reloadAll() }
-        emulator.write(imports) { [self] in
-            commits.barrier { _, _ in
-                EventLoop.shared.enqueue { [self] in becomeReady(port: port) }
-            }
-        }
     }
 
     private func becomeReady(port: Int) {
         isReady = true
         emulator.writeLocator()
+        announce(port: port)
+    }
+
+    private func announce(port: Int) {
         let line = ReadyLine(
             configuration,
             port: port,

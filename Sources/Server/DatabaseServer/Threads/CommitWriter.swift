@@ -1,7 +1,24 @@
+import ClusterLog
 import DatabaseCore
 import Files
 import StateRecovery
+import Synchronization
 import WriteAheadLog
+
+/// What the log thread is given.
+enum LogMessage: Sendable {
+    case commit(CommitRecord)
+    /// A line of the audit log, and what is called when it is on disk or has failed to get there.
+    case audit(Int, [UInt8], @Sendable () -> Void)
+    case sync
+    case maintain
+    /// Everything posted before is in the log up to this position.
+    case barrier(@Sendable (LogPosition, [LogHead]) -> Void)
+    /// Of the log that this node shares with others.
+    case news(LogNews)
+    /// The node leaves its group.
+    case leave
+}
 
 /// The log thread: makes commits durable in batches and says so.
 ///
@@ -19,38 +36,40 @@ final class CommitWriter: Sendable {
         let failed: @Sendable (LogError) -> Void
     }
 
-    private enum Message: Sendable {
-        case commit(CommitRecord)
-        /// A line of the audit log, and what is called when it is on disk or has failed to get there.
-        case audit(Int, [UInt8], @Sendable () -> Void)
-        case sync
-        case maintain
-        /// Everything posted before is in the log up to this position.
-        case barrier(@Sendable (LogPosition, [LogHead]) -> Void)
-    }
-
     /// Commits that may wait for the disk; far more than one sync ever leaves behind.
     static let commitLimit = 200_000
 
-    private let mailbox: Mailbox<Message>
+    private let mailbox: Mailbox<LogMessage>
     private let thread: WorkThread?
     private let reports: Reports
+    /// What a node of a group has beside; nil for a server that is alone.
+    private let shared: SharedLog?
 
     /// Starts the thread, to which `log` is handed over: the caller must forget it. Without one, nothing is kept.
     ///
-    /// `audit` goes along with `log`.
-    init(_ log: LogWriter?, audit: AuditFolder? = nil, _ reports: Reports) {
+    /// `audit` goes along with `log`, which is the copy of a shared one when there is a `cluster`.
+    init(
+        _ log: LogWriter?,
+        audit: AuditFolder? = nil,
+        cluster: ClusterLink? = nil,
+        _ reports: Reports
+    ) {
         // Messages that are no commits come few at a time.
-        let mailbox = Mailbox<Message>(limit: CommitWriter.commitLimit + 1_000)
+        let mailbox = Mailbox<LogMessage>(limit: CommitWriter.commitLimit + 1_000)
         self.mailbox = mailbox
         self.reports = reports
+        shared = cluster.map { _ in SharedLog() }
         guard let log else {
             thread = nil
             return
         }
         let handover = Handover(log: log, audit: audit)
-        thread = WorkThread {
-            CommitWriter.run(handover.log, handover.audit, mailbox, reports)
+        thread = WorkThread { [shared] in
+            if let cluster, let shared {
+                shared.run(cluster, handover.log, handover.audit, mailbox, reports)
+            } else {
+                CommitWriter.run(handover.log, handover.audit, mailbox, reports)
+            }
         }
     }
 
@@ -62,7 +81,7 @@ final class CommitWriter: Sendable {
     }
 
     /// Commits that wait to be written.
-    var waitingCount: Int { mailbox.count }
+    var waitingCount: Int { shared?.waitingCount ?? mailbox.count }
 
     /// Hands a commit over; it is looked at after `announce` at the latest.
     func append(_ commit: CommitRecord) {
@@ -70,6 +89,7 @@ final class CommitWriter: Sendable {
             reports.flushed([(commit.database, commit.number)])
             return
         }
+        shared?.waits(for: 1)
         // The engine refuses writes long before, at half the limit.
         let isTaken = mailbox.post(.commit(commit), wakes: false)
         precondition(isTaken, "the log thread takes every commit that the engine made")
@@ -84,6 +104,9 @@ final class CommitWriter: Sendable {
     /// Lets the log thread begin with what was appended: once a tick, so that all commits of the
     /// tick are one batch, one sync and one report.
     func announce() { mailbox.announce() }
+
+    /// Whether commits wait for a log that other machines share.
+    var isShared: Bool { shared != nil }
 
     /// Makes what has only been written durable.
     func sync() { post(.sync) }
@@ -100,14 +123,14 @@ final class CommitWriter: Sendable {
         }
     }
 
-    private func post(_ message: Message) {
+    private func post(_ message: LogMessage) {
         // One for which there is no room comes again with the next second.
         if thread != nil { _ = mailbox.post(message) }
     }
 
     /// Writes what waits, seals the log, and ends the thread.
     func stop() {
-        mailbox.close()
+        if let shared { shared.leave(mailbox) } else { mailbox.close() }
         thread?.join()
     }
 
@@ -116,10 +139,10 @@ final class CommitWriter: Sendable {
     private static func run(
         _ log: LogWriter,
         _ audit: AuditFolder?,
-        _ mailbox: Mailbox<Message>,
+        _ mailbox: Mailbox<LogMessage>,
         _ reports: Reports
     ) {
-        var messages: [Message] = []
+        var messages: [LogMessage] = []
         var reportedSpace: SpaceState?
         do throws(LogError) {
             while mailbox.takeAll(&messages) {
@@ -141,14 +164,14 @@ final class CommitWriter: Sendable {
     }
 
     /// Writes what there is for the audit log, with what could not be written before.
-    private static func write(_ messages: [Message], to audit: AuditFolder?, _ reports: Reports) {
+    static func write(_ messages: [LogMessage], to audit: AuditFolder?, _ reports: Reports) {
         var lines: [(number: Int, line: [UInt8])] = []
         var isDue = false
         for message in messages {
             switch message {
             case .audit(let number, let line, _): lines.append((number, line))
             case .maintain: isDue = true
-            case .commit, .sync, .barrier: break
+            case .commit, .sync, .barrier, .news, .leave: break
             }
         }
         guard let audit, isDue || !lines.isEmpty else { return }
@@ -158,7 +181,7 @@ final class CommitWriter: Sendable {
 
     /// Returns whether it is time to look at the room on the disk.
     private static func handle(
-        _ messages: [Message],
+        _ messages: [LogMessage],
         _ log: LogWriter,
         _ reports: Reports
     ) throws(LogError) -> Bool {
@@ -167,7 +190,7 @@ final class CommitWriter: Sendable {
         for message in messages {
             switch message {
             case .commit(let commit): try batch.append(commit)
-            case .audit: break
+            case .audit, .news, .leave: break
             case .sync:
                 try flush(&batch, log, reports)
                 try log.sync()

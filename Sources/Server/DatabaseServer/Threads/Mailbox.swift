@@ -59,8 +59,13 @@ final class Mailbox<Message: Sendable>: Sendable {
     /// Waits for messages and puts them all in place of `messages`; false when closed and empty.
     ///
     /// What `messages` held is let go, and its memory takes the next ones. With `waits` false, one
-    /// that is empty is not waited for, and the answer is false too.
-    func takeAll(_ messages: inout [Message], waits: Bool = true) -> Bool {
+    /// that is empty is not waited for, and the answer is false too. With a `limit` it is waited for so long at most:
+    /// then the answer is true, and there are none.
+    func takeAll(
+        _ messages: inout [Message],
+        waits: Bool = true,
+        limit: DispatchTimeInterval = .never
+    ) -> Bool {
         messages.removeAll(keepingCapacity: messages.count <= keptCount)
         while true {
             let isClosed = state.withLock { state in
@@ -70,7 +75,7 @@ final class Mailbox<Message: Sendable>: Sendable {
             }
             if !messages.isEmpty { return true }
             if isClosed || !waits { return false }
-            arrival.wait()
+            if arrival.wait(timeout: .now() + limit) == .timedOut { return true }
         }
     }
 

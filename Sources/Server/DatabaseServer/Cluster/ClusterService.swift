@@ -1,0 +1,253 @@
+import ClusterLog
+import DatabaseCore
+import Glibc
+import JSONTree
+import Logging
+import Transport
+import WireProtocol
+
+/// This node among those of its group: what it may answer, and where clients are sent while another one owns the group.
+///
+///     following ──owned──► leading ──deposed──► the process ends, and starts as one that follows
+@LoopActor
+final class ClusterService: Service {
+    let server: Server
+    private let settings: ClusterSettings
+    /// Whether this node owns the group, and serves.
+    private(set) var leads = false
+    private var status: ClusterStatus?
+    private var fault: LogFault?
+    private var isStalled = false
+    /// Called once this node owns the group.
+    private var whenLeading: (@LoopActor () -> Void)?
+
+    /// The exit code of a node that lost the group: the system's EX_TEMPFAIL. A service manager starts it again.
+    nonisolated static let deposedExitCode: Int32 = 75
+
+    init(_ server: Server, _ settings: ClusterSettings) {
+        self.server = server
+        self.settings = settings
+    }
+
+    /// Follows the group until this node owns it; `lead` is called then, once.
+    func begin(lead: @escaping @LoopActor () -> Void) {
+        whenLeading = lead
+        log.notice(
+            "follows its group",
+            metadata: ["node": "\(settings.node)", "address": "\(settings.address)"]
+        )
+    }
+
+    // MARK: - What the log thread says
+
+    /// Applies commits of another owner.
+    func entered(_ commits: [CommitRecord]) {
+        do throws(CommitDecodingError) {
+            for commit in commits {
+                try engine.apply(commit)
+                server.durability.entered(commit)
+                // It is durable where it was made: an answer about this state waits for nothing.
+                step(.flushed(commit.database, through: commit.number))
+            }
+        } catch {
+            log.critical(
+                "a commit of the shared log cannot be applied, so the node stops: \(error)"
+            )
+            _exit(failedLogExitCode)
+        }
+    }
+
+    /// This node owns the group from here on.
+    func owned() {
+        leads = true
+        log.notice("owns its group", metadata: ["node": "\(settings.node)"])
+        whenLeading?()
+        whenLeading = nil
+    }
+
+    /// The shared log takes nothing, or does so again.
+    func stalled(_ isStalled: Bool) {
+        self.isStalled = isStalled
+        if isStalled {
+            log.warning("the shared log takes no commits: most brokers are away or choose a leader")
+        } else {
+            log.notice("the shared log takes commits again")
+        }
+    }
+
+    /// The shared log cannot be followed further: nothing may be answered from here on.
+    func stopped(_ fault: LogFault) {
+        log.critical("this node serves nothing from now on: \(fault)")
+        // What this node has decided and the log does not hold is with it alone.
+        if leads { _exit(Self.deposedExitCode) }
+        self.fault = fault
+    }
+
+    /// How things stand.
+    func noted(_ status: ClusterStatus) {
+        if let owner = status.owner, owner.sender != self.status?.owner?.sender {
+            log.notice(
+                "follows an owner",
+                metadata: ["address": "\(owner.details.clientAddress)"]
+            )
+        }
+        self.status = status
+    }
+
+    /// Ends the process when the shared log does not take what is left within the time to drain, and so much again.
+    func limitStop(to limit: Duration) {
+        EventLoop.shared.after(limit * 2) { [self] in
+            log.critical(
+                "the shared log did not take the last commits; they were never acknowledged",
+                metadata: ["commits": "\(commits.waitingCount)"]
+            )
+            _exit(Self.deposedExitCode)
+        }
+    }
+
+    // MARK: - The door
+
+    /// Where the owner is reached, `http://HOST:PORT`; nil when this node does not know.
+    private var ownerAddress: String? { status?.owner?.details.clientAddress }
+
+    /// What a request is answered with that only the owner answers; nil where this node does, or for a WebSocket, which
+    /// is sent elsewhere once it is open.
+    func refusal(of request: ResolvedRequest) -> HTTPResponse? {
+        if leads || request.route.answersWhileFollowing { return nil }
+        if request.head.isWebSocketUpgrade, ownerAddress != nil { return nil }
+        guard fault == nil, let ownerAddress else {
+            var response = HTTPResponse.error(503, fault.map { "\($0)" } ?? Self.noOwner)
+            response.headers.append(("Retry-After", "1"))
+            return response
+        }
+        var response = HTTPResponse.error(307, "Another node owns the group: \(ownerAddress)")
+        let target = request.head.rawTarget
+        response.headers.append(("Location", ownerAddress + (target.hasPrefix("/") ? target : "/")))
+        return response
+    }
+
+    private static let noOwner = "No node owns the group now; one will within seconds."
+
+    /// Sends a client of the wire protocol to the owner.
+    func redirect(_ socket: WebSocketConnection) {
+        if let ownerAddress {
+            let host = ownerAddress.drop { $0 != "/" }.drop { $0 == "/" }
+            socket.send(SharedFrame(text: ServerMessage.reset(host: String(host)).encoded()))
+        }
+        socket.close(code: 1001, reason: "Another node owns the group")
+    }
+
+    /// The answer of readiness; nil for the owner, which answers as every server does.
+    var readinessText: String? {
+        if leads { return nil }
+        if let fault { return "stopped: \(fault)\n" }
+        return ownerAddress.map { "follower of \($0)\n" } ?? "follower, no owner\n"
+    }
+
+    // MARK: - Figures
+
+    /// How the group stands, as this node sees it: `{node, address, role, epoch, commit, sequence, owner?, waitingBytes,
+    /// fault?, nodes: [{address, role, epoch, commit, sequence}]}`.
+    var description: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("node", .string(settings.node)), .init("address", .string(settings.address)),
+            .init("role", .string(fault != nil ? "stopped" : leads ? "owner" : "follower")),
+            .init("stalled", .boolean(isStalled)),
+        ]
+        if let fault { members.append(.init("fault", .string("\(fault)"))) }
+        let owner = leads ? settings.address : ownerAddress
+        if let owner { members.append(.init("owner", .string(owner))) }
+        guard let status else { return .object(members) }
+        members += [
+            .init("epoch", .integer(Int64(clamping: status.mark.epoch))),
+            .init("commit", .integer(Int64(clamping: status.mark.commit))),
+            .init("sequence", .integer(Int64(clamping: status.sequence))),
+            .init("waitingBytes", .integer(Int64(status.waitingByteCount))),
+            .init("nodes", .list(status.nodes.map(\.description))),
+        ]
+        return .object(members)
+    }
+
+    func addMetrics(to metrics: inout Metrics) {
+        metrics.gauge("hearth_cluster_owner", "1 while this node owns its group.", leads ? 1 : 0)
+        metrics.gauge(
+            "hearth_cluster_stopped",
+            "1 when the shared log cannot be followed further.",
+            fault == nil ? 0 : 1
+        )
+        metrics.gauge(
+            "hearth_cluster_stalled",
+            "1 while the shared log takes no commits.",
+            isStalled ? 1 : 0
+        )
+        guard let status else { return }
+        let last = status.nodes.map(\.sequence).max() ?? 0
+        metrics.gauge(
+            "hearth_cluster_epoch",
+            "How often the group had a new owner.",
+            Int(clamping: status.mark.epoch)
+        )
+        metrics.gauge(
+            "hearth_cluster_sequence",
+            "The last entry of the shared log that was read.",
+            Int(clamping: status.sequence)
+        )
+        metrics.gauge(
+            "hearth_cluster_behind_entries",
+            "Entries that another node has read and this one has not.",
+            Int(clamping: last > status.sequence ? last - status.sequence : 0)
+        )
+        metrics.gauge(
+            "hearth_cluster_nodes",
+            "Nodes of the group heard lately, this one included.",
+            status.nodes.count + 1
+        )
+        metrics.gauge(
+            "hearth_cluster_waiting_bytes",
+            "Bytes of commits that are not in the shared log.",
+            status.waitingByteCount
+        )
+        for (name, help, count) in [
+            (
+                "hearth_cluster_void_total", "Entries that were read and do not count.",
+                status.counts.voidEntries
+            ),
+            ("hearth_cluster_claims_total", "Tries to own the group.", status.counts.claims),
+            (
+                "hearth_cluster_sent_again_total", "Entries that were sent once more.",
+                status.counts.sentAgain
+            ),
+        ] { metrics.counter(name, help, Int(clamping: count)) }
+    }
+}
+
+extension Beat {
+    fileprivate var description: JSONValue {
+        let role =
+            switch role {
+            case .following: "follower"
+            case .owning: "owner"
+            case .leaving: "leaving"
+            case .stopped: "stopped"
+            }
+        return [
+            "address": .string(details.clientAddress), "role": .string(role),
+            "epoch": .integer(Int64(clamping: progress.epoch)),
+            "commit": .integer(Int64(clamping: progress.commit)),
+            "sequence": .integer(Int64(clamping: sequence)),
+        ]
+    }
+}
+
+extension Server {
+    /// How the group stands; 404 where there is none.
+    func answerCluster(_ pending: PendingExchange) {
+        requests.asAdministrator(pending) { [self] in
+            let response = cluster.map { HTTPResponse.json(of: $0.description) }
+            requests.finish(
+                pending,
+                response ?? .error(404, "This server is alone: it has no --cluster-node.")
+            )
+        }
+    }
+}

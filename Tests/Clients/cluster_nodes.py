@@ -1,0 +1,85 @@
+"""Nodes of one group, each a real `hearth` with a data folder of its own, over real brokers."""
+
+import http.client
+import json
+import time
+from urllib.parse import urlsplit
+
+from hearth_server import Hearth
+from nats_brokers import free_ports
+
+# A broker that leads and dies stops writes until the others have elected: some 9 s, on a busy machine more.
+PATIENCE = 120
+
+
+class Cluster:
+    """`count` nodes over `brokers`; nodes are numbered from 0."""
+
+    def __init__(self, brokers, folder, count=3, flags=()):
+        self.brokers, self.folder, self.flags = brokers, folder, flags
+        self.ports = [one for [one] in (free_ports(3)[:1] for _ in range(count))]
+        self.nodes = [None] * count
+        for number in range(count):
+            self.start(number)
+
+    def start(self, number):
+        """Starts a node, or starts it again on its folder."""
+        self.nodes[number] = Hearth(
+            "--port", str(self.ports[number]), "--cluster-node", f"n{number}",
+            "--cluster-brokers", ",".join(self.brokers.addresses), "--cluster-monitors", ",".join(self.brokers.monitors),
+            "--cluster-advertise", f"127.0.0.1:{self.ports[number]}", *self.flags,
+            data=self.folder / f"n{number}", log=self.folder / f"n{number}.log",
+        )
+
+    def running(self):
+        return [number for number, node in enumerate(self.nodes) if node and node.process.poll() is None]
+
+    def restart_ended(self):
+        """Does what a service manager does: a node that ended starts again."""
+        for number, node in enumerate(self.nodes):
+            if node is None or node.process.poll() is not None:
+                if node:
+                    node.process.stdout.close()
+                self.start(number)
+
+    def owner(self):
+        """The number of the node that is ready; waits until one is."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            for number in self.running():
+                try:
+                    if self.nodes[number].get("/.health/ready").status == 200:
+                        return number
+                except OSError:
+                    pass
+            time.sleep(0.02)
+        raise TimeoutError("no node owns the group:\n" + "\n".join(node.log_text[-2000:] for node in self.nodes if node))
+
+    def status(self, number):
+        return self.nodes[number].get("/.inspect/cluster.json", headers={"Authorization": "Bearer owner"}).json
+
+    def ask(self, method, path, body=None, start=0, timeout=20):
+        """One request, sent where nodes send it. The JSON of the answer, None when there was no answer or a refusal."""
+        address = f"http://127.0.0.1:{self.ports[start]}{path}"
+        for _ in range(4):
+            parts = urlsplit(address)
+            connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
+            try:
+                target = parts.path + (f"?{parts.query}" if parts.query else "")
+                connection.request(method, target, None if body is None else json.dumps(body))
+                answer = connection.getresponse()
+                text = answer.read()
+            except (OSError, http.client.HTTPException):
+                return None
+            finally:
+                connection.close()
+            if answer.status == 307:
+                address = answer.headers["Location"]
+                continue
+            return json.loads(text) if answer.status == 200 else None
+        return None
+
+    def stop(self):
+        for node in self.nodes:
+            if node:
+                node.__exit__()

@@ -1,0 +1,183 @@
+"""Three nodes of one group over three brokers: where clients are sent, who takes over, and that nothing acknowledged is lost."""
+
+import os
+import random
+import threading
+import time
+
+import pytest
+from cluster_nodes import PATIENCE, Cluster
+from nats_brokers import Brokers
+from wire_client import Wire
+
+SEED = int(os.environ.get("HEARTH_SEED", "1"))
+KILLS = int(os.environ.get("HEARTH_KILLS", "4"))
+WRITERS = 8
+
+
+@pytest.fixture(scope="module")
+def brokers():
+    started = Brokers()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(brokers, tmp_path_factory):
+    started = Cluster(brokers, tmp_path_factory.mktemp("nodes"))
+    yield started
+    started.stop()
+
+
+def follower(cluster):
+    owner = cluster.owner()
+    return next(number for number in cluster.running() if number != owner)
+
+
+def test_a_follower_sends_requests_to_the_owner(cluster):
+    owner, other = cluster.owner(), follower(cluster)
+    answer = cluster.ask("PUT", "/room.json", {"topic": "fire"}, start=other)
+    assert answer == {"topic": "fire"}
+    assert cluster.nodes[owner].get("/room/topic.json").json == "fire"
+    assert cluster.ask("GET", "/room.json?shallow=true", start=other) == {"topic": True}
+
+
+def test_probes_and_figures_tell_the_owner_from_followers(cluster):
+    owner, other = cluster.owner(), follower(cluster)
+    assert cluster.nodes[owner].get("/.health/ready").text == "ready\n"
+    answer = cluster.nodes[other].get("/.health/ready")
+    assert (answer.status, answer.text) == (503, f"follower of http://127.0.0.1:{cluster.ports[owner]}\n")
+    assert cluster.nodes[other].get("/.health/live").status == 200
+    status = cluster.status(owner)
+    assert status["role"] == "owner" and status["owner"] == f"http://127.0.0.1:{cluster.ports[owner]}"
+    assert {node["role"] for node in status["nodes"]} == {"follower"} and len(status["nodes"]) == 2
+    assert cluster.status(other)["owner"] == status["owner"]
+    for number, leads in ((owner, 1), (other, 0)):
+        assert f"\nhearth_cluster_owner {leads}\n" in cluster.nodes[number].get("/.metrics").text
+
+
+def test_a_client_of_the_wire_protocol_is_sent_to_the_owner(cluster):
+    owner, other = cluster.owner(), follower(cluster)
+    with Wire(cluster.ports[other]) as client:
+        assert client.hello == {"t": "c", "d": {"t": "r", "d": f"127.0.0.1:{cluster.ports[owner]}"}}
+
+
+def test_followers_hold_what_the_owner_has_acknowledged(cluster):
+    owner = cluster.owner()
+    assert cluster.ask("PUT", "/held.json", 7) == 7
+    want = cluster.status(owner)["commit"]
+    deadline = time.monotonic() + PATIENCE
+    while min(cluster.status(number)["commit"] for number in cluster.running()) < want:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_node_that_stops_hands_the_group_over(cluster):
+    owner = cluster.owner()
+    assert cluster.ask("PUT", "/handed.json", 1) == 1
+    assert cluster.nodes[owner].stop() == 0
+    begun = time.monotonic()
+    assert cluster.owner() != owner
+    print(f"handed over in {time.monotonic() - begun:.2f} s")
+    assert cluster.ask("GET", "/handed.json", start=follower(cluster)) == 1
+    cluster.restart_ended()
+
+
+class Writer(threading.Thread):
+    """Writes numbers one behind another, each with an increment in the same update, and keeps what was acknowledged."""
+
+    def __init__(self, cluster, name, stop):
+        super().__init__(daemon=True)
+        self.cluster, self.writer, self.ended = cluster, name, stop
+        self.acknowledged, self.tried, self.times = [], 0, []
+
+    def run(self):
+        while not self.ended.is_set():
+            self.tried += 1
+            begun = time.monotonic()
+            update = {f"keys/{self.writer}-{self.tried}": self.tried, f"counts/{self.writer}": {".sv": {"increment": 1}}}
+            start = self.tried % len(self.cluster.ports)
+            if self.cluster.ask("PATCH", "/ledger.json", update, start=start, timeout=30) is not None:
+                self.acknowledged.append(self.tried)
+                self.times.append((begun, time.monotonic()))
+            else:
+                # A node that is down refuses at once.
+                time.sleep(0.05)
+
+
+def victims(cluster, brokers, dice):
+    """What may fail at once, by name: numbers of nodes, and of brokers."""
+    owner, leader = cluster.owner(), brokers.leader("LOG_main")
+    other_node = dice.choice([number for number in cluster.running() if number != owner])
+    other_broker = dice.choice([number for number in brokers.running() if number != leader])
+    return {
+        "owner": ([owner], []),
+        "follower": ([other_node], []),
+        "leading broker": ([], [leader]),
+        "other broker": ([], [other_broker]),
+        "owner and follower": ([owner, other_node], []),
+        "owner and leading broker": ([owner], [leader]),
+    }
+
+
+def await_writes(cluster, writers, killed, kind):
+    """Waits until a write is acknowledged that began after the kill; returns the seconds until then."""
+    deadline = killed + PATIENCE
+    while True:
+        later = [moment for writer in writers for begun, moment in writer.times[-1:] if begun > killed]
+        if later:
+            return min(later) - killed
+        assert time.monotonic() < deadline, f"no write was acknowledged after the end of: {kind}"
+        cluster.restart_ended()
+        time.sleep(0.01)
+
+
+def test_nothing_acknowledged_is_lost_or_doubled(cluster, brokers):
+    """Kills nodes and brokers under load; an outside ledger knows what was acknowledged."""
+    print(f"HEARTH_SEED={SEED} HEARTH_KILLS={KILLS}")
+    dice, order, stop = random.Random(SEED), [], threading.Event()
+    cluster.owner()
+    writers = [Writer(cluster, f"w{number}", stop) for number in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in range(KILLS):
+            kinds = victims(cluster, brokers, dice)
+            order = order or dice.sample(sorted(kinds), len(kinds))
+            kind = order.pop()
+            nodes, dead = kinds[kind]
+            for number in nodes:
+                cluster.nodes[number].kill()
+            for number in dead:
+                brokers.signal(number)
+            seconds = await_writes(cluster, writers, time.monotonic(), kind)
+            print(f"{kind}: writes are back after {seconds:.1f} s")
+            for number in dead:
+                brokers.start(number)
+            brokers.ready()
+            cluster.restart_ended()
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    # Each node holds all of it: each serves once.
+    seen = set()
+    while len(seen) < len(cluster.nodes):
+        owner = cluster.owner()
+        seen.add(owner)
+        check(cluster, owner, writers)
+        assert cluster.nodes[owner].stop() == 0
+        cluster.owner()
+        cluster.restart_ended()
+    print(f"{sum(len(writer.acknowledged) for writer in writers)} acknowledged writes, each there once on every node")
+
+
+def check(cluster, owner, writers):
+    """Every acknowledged write is there, once; what else is there was sent, and once too."""
+    keys = cluster.nodes[owner].get("/ledger/keys.json").json or {}
+    counts = cluster.nodes[owner].get("/ledger/counts.json").json or {}
+    for writer in writers:
+        own = {int(key.split("-")[1]) for key in keys if key.startswith(f"{writer.writer}-")}
+        assert set(writer.acknowledged) <= own, f"{writer.writer}: lost {sorted(set(writer.acknowledged) - own)[:10]}"
+        assert own <= set(range(1, writer.tried + 1))
+        assert counts.get(writer.writer, 0) == len(own), f"{writer.writer}: {counts.get(writer.writer)} increments of {len(own)} writes"

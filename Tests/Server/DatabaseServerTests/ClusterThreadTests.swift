@@ -1,0 +1,342 @@
+import ClusterLog
+import DatabaseCore
+import JSONTree
+import SimulatedStorage
+import Synchronization
+import TestSupport
+import Testing
+import WriteAheadLog
+
+@testable import DatabaseServer
+
+/// A shared log in memory that takes what is built on its last entry; what becomes of it waits in `news`.
+private final class ListLog: ReplicatedLog {
+    private(set) var entries: [[UInt8]] = []
+    var news: [LogNews] = []
+    private(set) var purged: [UInt64] = []
+    /// Whether entries that were taken come back.
+    var delivers = true
+
+    func append(_ entry: [UInt8], number: UInt64, expecting last: UInt64) {
+        guard last == UInt64(entries.count) else {
+            return news.append(.refused(number: number, last: UInt64(entries.count)))
+        }
+        entries.append(entry)
+        news.append(.stored(number: number, sequence: last + 1))
+        if delivers { news.append(.entry(sequence: last + 1, bytes: entry)) }
+    }
+
+    func tail(from sequence: UInt64) {
+        news.append(.bounds(first: 1, last: UInt64(entries.count)))
+        for number in Int(sequence)..<max(Int(sequence), entries.count + 1) {
+            news.append(.entry(sequence: UInt64(number), bytes: entries[number - 1]))
+        }
+    }
+
+    func purge(through sequence: UInt64) { purged.append(sequence) }
+
+    func beat(_ bytes: [UInt8]) {}
+}
+
+/// What a thread has reported.
+private final class Heard: Sendable {
+    struct Events {
+        var flushed: [(database: DatabaseID, through: CommitNumber)] = []
+        var entered: [CommitRecord] = []
+        var owned = 0
+        var stopped: [LogFault] = []
+        var positions: [LogPosition] = []
+        var heads: [[LogHead]] = []
+    }
+
+    let events = Mutex(Events())
+
+    var reports: ClusterLink.Reports {
+        ClusterLink.Reports(
+            entered: { [self] commits, taken in
+                events.withLock { $0.entered += commits }
+                taken()
+            },
+            owned: { [self] in events.withLock { $0.owned += 1 } },
+            deposed: {},
+            stalled: { _ in },
+            stopped: { [self] fault in events.withLock { $0.stopped.append(fault) } },
+            status: { _ in }
+        )
+    }
+
+    func barrier() -> LogMessage {
+        .barrier { [self] position, heads in
+            events.withLock {
+                $0.positions.append(position)
+                $0.heads.append(heads)
+            }
+        }
+    }
+
+    func read<Value: Sendable>(_ body: (Events) -> Value) -> Value {
+        events.withLock { body($0) }
+    }
+}
+
+/// One life of a node over a data folder and a shared log.
+private struct Node: ~Copyable {
+    let heard: Heard
+    let shared: ListLog
+    /// Records that the folder held at the start.
+    let recoveredCount: Int
+    private let folder: DataFolder
+    private var thread: ClusterThread
+
+    init(_ storage: SimulatedLogStorage, _ shared: ListLog) throws {
+        let folder = try DataFolder.open(storage, options: LogOptions(syncPolicy: .onRequest))
+        var records = 0
+        let recovered = try folder.recover { step in
+            if case .record = step { records += 1 }
+        }
+        let mark = try MarkFile.read(folder) ?? .start
+        let heard = Heard()
+        let link = ClusterLink(
+            incarnation: Incarnation(node: NodeID(1), number: .random(in: 1...UInt64.max)),
+            details: Beat.Details(clientAddress: "a", nodeAddress: "a", rulesDigest: 0),
+            mark: mark,
+            folder: folder,
+            open: { _ in preconditionFailure("the test has opened it") },
+            reports: heard.reports
+        )
+        var now = Duration.zero
+        self.folder = folder
+        self.shared = shared
+        self.heard = heard
+        recoveredCount = records
+        thread = ClusterThread(
+            link,
+            recovered.writer,
+            shared,
+            NewsCredit(8),
+            // A tenth of a second passes with each look.
+            now: {
+                now += .milliseconds(100)
+                return now
+            },
+            returned: { _ in },
+            flushed: { flushed in heard.events.withLock { $0.flushed += flushed } }
+        )
+    }
+
+    /// Takes messages, and all news that they lead to.
+    mutating func take(_ messages: [LogMessage]) throws {
+        try thread.take(messages)
+        while !shared.news.isEmpty {
+            let news = shared.news
+            shared.news = []
+            try thread.take(news.map { .news($0) })
+        }
+    }
+
+    /// Follows until it owns the group.
+    mutating func own() throws {
+        try take([.news(.link(isUp: true))])
+        while heard.read({ $0.owned }) == 0 { try take([]) }
+    }
+
+    mutating func settle() throws { try thread.settle() }
+
+    func close() { folder.close() }
+}
+
+private func commit(_ number: UInt64, _ name: String = "default") -> CommitRecord {
+    CommitRecord(
+        database: DatabaseID(name),
+        number: CommitNumber(number),
+        time: Timestamp(milliseconds: 1),
+        payload: [UInt8(number)]
+    )
+}
+
+@Suite("the log thread of a node")
+struct ClusterThreadTests {
+    @Test("acknowledges what came back, and knows at a new start where it stood")
+    func restart() throws {
+        let (storage, shared) = (SimulatedLogStorage(seed: 1), ListLog())
+        var node = try Node(storage, shared)
+        try node.own()
+        try node.take([.commit(commit(1)), .commit(commit(2))])
+        #expect(node.heard.read { $0.flushed.map(\.through.value) } == [2])
+        try node.settle()
+        // Behind the mark: in the local log when the process ends, and known by its number when it comes again.
+        try node.take([.commit(commit(3))])
+        node.close()
+        storage.kill()
+
+        var next = try Node(storage, shared)
+        try next.take([.news(.link(isUp: true))])
+        #expect(next.heard.read { $0.entered.isEmpty && $0.stopped.isEmpty })
+        try next.own()
+        try next.take([.commit(commit(4))])
+        #expect(next.heard.read { $0.flushed.map(\.through.value) } == [4])
+        next.close()
+    }
+
+    @Test("gives the loop what another owner made, once")
+    func follows() throws {
+        let shared = ListLog()
+        var owner = try Node(SimulatedLogStorage(seed: 1), shared)
+        try owner.own()
+        try owner.take([.commit(commit(1)), .commit(commit(1, "other")), .commit(commit(2))])
+
+        let storage = SimulatedLogStorage(seed: 2)
+        var follower = try Node(storage, shared)
+        try follower.take([.news(.link(isUp: true))])
+        let entered = follower.heard.read { $0.entered }
+        #expect(
+            entered.map { "\($0.database) \($0.number.value)" } == [
+                "default 1", "other 1", "default 2",
+            ]
+        )
+        #expect(entered.map(\.payload) == [[1], [1], [2]])
+        #expect(follower.heard.read { $0.flushed.isEmpty })
+        follower.close()
+        // What was never synced is gone with the power, and comes again.
+        storage.restart()
+        var again = try Node(storage, shared)
+        try again.take([.news(.link(isUp: true))])
+        #expect(again.recoveredCount + again.heard.read { $0.entered.count } == 3)
+        again.close()
+        owner.close()
+    }
+
+    @Test("passes a barrier exactly behind the commits before it, in the middle of an entry too")
+    func barriers() throws {
+        let shared = ListLog()
+        var node = try Node(SimulatedLogStorage(seed: 1), shared)
+        try node.own()
+        // The first entry is in flight, so that the next ones are one batch.
+        shared.delivers = false
+        try node.take([.commit(commit(1))])
+        try node.take([.commit(commit(2)), node.heard.barrier(), .commit(commit(3))])
+        #expect(node.heard.read { $0.positions.isEmpty })
+        shared.delivers = true
+        shared.tail(from: 1)
+        try node.take([])
+        #expect(node.heard.read { $0.positions } == [LogPosition(2)])
+        #expect(node.heard.read { $0.heads.map { $0.map(\.commit) } } == [[2]])
+        #expect(node.heard.read { $0.flushed.map(\.through.value) } == [1, 2, 3])
+        node.close()
+    }
+
+    @Test("stops before a commit that does not follow what its folder holds")
+    func foreign() throws {
+        let shared = ListLog()
+        var owner = try Node(SimulatedLogStorage(seed: 1), shared)
+        try owner.own()
+        try owner.take([.commit(commit(1)), .commit(commit(2))])
+        let other = ListLog()
+        let storage = SimulatedLogStorage(seed: 2)
+        var node = try Node(storage, other)
+        try node.own()
+        try node.take([.commit(commit(1, "other"))])
+        try node.settle()
+        node.close()
+        storage.kill()
+        var moved = try Node(storage, shared)
+        try moved.take([.news(.link(isUp: true))])
+        #expect(moved.heard.read { $0.stopped.count } == 1)
+        #expect(moved.heard.read { $0.entered.isEmpty })
+        moved.close()
+        owner.close()
+    }
+}
+
+@Suite("the mark of a node")
+struct MarkFileTests {
+    private let mark = LogMark(
+        sequence: 7,
+        epoch: 2,
+        commit: 1 << 40,
+        chain: LogChain((0..<32).map { UInt8($0) }[...]),
+        logID: .max
+    )
+
+    private func read(_ storage: SimulatedLogStorage) throws -> LogMark? {
+        let folder = try DataFolder.open(storage)
+        defer { folder.close() }
+        return try MarkFile.read(folder)
+    }
+
+    @Test("is read as it was written, and nil before")
+    func roundTrip() throws {
+        let storage = SimulatedLogStorage(seed: 1)
+        #expect(try read(storage) == nil)
+        let folder = try DataFolder.open(storage)
+        try MarkFile.write(mark, to: folder)
+        folder.close()
+        storage.restart()
+        #expect(try read(storage) == mark)
+    }
+
+    @Test("is written before the first commit, and data without one is refused")
+    func beginning() throws {
+        let storage = SimulatedLogStorage(seed: 1)
+        let folder = try DataFolder.open(storage)
+        #expect(throws: ClusterStartError.self) {
+            try ClusterStart.mark(of: folder, isEmpty: false)
+        }
+        #expect(try ClusterStart.mark(of: folder, isEmpty: true) == .start)
+        folder.close()
+        storage.restart()
+        let again = try DataFolder.open(storage)
+        #expect(try ClusterStart.mark(of: again, isEmpty: false) == .start)
+        again.close()
+    }
+
+    @Test("is the one before or the new one, wherever the power fails")
+    func powerCuts() throws {
+        var seen: Set<LogMark?> = []
+        for calls in 1...12 {
+            let storage = SimulatedLogStorage(seed: UInt64(calls))
+            let folder = try DataFolder.open(storage)
+            try MarkFile.write(.start, to: folder)
+            storage.cutPower(afterCalls: calls)
+            do throws(LogError) { try MarkFile.write(mark, to: folder) } catch {}
+            folder.close()
+            storage.restart()
+            seen.insert(try read(storage))
+        }
+        #expect(seen == [.start, mark])
+    }
+
+    @Test("of another folder, of another length or with any flipped bit is refused")
+    func damage() throws {
+        let storage = SimulatedLogStorage(seed: 1)
+        let folder = try DataFolder.open(storage)
+        defer { folder.close() }
+        try MarkFile.write(mark, to: folder)
+        let file = try #require(try storage.open("cluster-mark"))
+        var bytes = [UInt8](repeating: 0, count: 84)
+        _ = try bytes.withUnsafeMutableBufferPointer { buffer throws(LogError) in
+            try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        }
+        func put(_ bytes: [UInt8], in storage: SimulatedLogStorage) throws {
+            let file = try storage.create("cluster-mark")
+            try bytes.withUnsafeBufferPointer { buffer throws(LogError) in
+                try file.write(UnsafeRawBufferPointer(buffer), at: 0)
+            }
+        }
+        for bit in 0..<(8 * bytes.count) {
+            var damaged = bytes
+            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            try put(damaged, in: storage)
+            #expect(throws: LogError.self, "bit \(bit)") { try MarkFile.read(folder) }
+        }
+        for count in [0, 1, 83, 85] {
+            try put(Array((bytes + [0]).prefix(count)), in: storage)
+            #expect(throws: LogError.self, "\(count) bytes") { try MarkFile.read(folder) }
+        }
+        let other = SimulatedLogStorage(seed: 2)
+        let otherFolder = try DataFolder.open(other)
+        defer { otherFolder.close() }
+        try put(bytes, in: other)
+        #expect(throws: LogError.self) { try MarkFile.read(otherFolder) }
+    }
+}
