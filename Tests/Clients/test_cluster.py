@@ -81,6 +81,9 @@ def test_a_node_that_stops_hands_the_group_over(cluster):
     print(f"handed over in {time.monotonic() - begun:.2f} s")
     assert cluster.ask("GET", "/handed.json", start=follower(cluster)) == 1
     cluster.restart_ended()
+    # It has data from before, and answers for itself.
+    assert cluster.status(owner)["role"] == "follower"
+    assert cluster.nodes[owner].get("/.metrics").status == 200
 
 
 class Writer(threading.Thread):

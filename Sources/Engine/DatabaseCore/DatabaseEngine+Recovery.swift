@@ -18,6 +18,11 @@ extension DatabaseEngine {
         recovering(database).skip(through: number)
     }
 
+    /// Lets answers about what was recovered leave before recovery ends, as on a node that follows another.
+    package func beginFollowing() {
+        for database in sortedDatabases { database.recovered() }
+    }
+
     /// Ends recovery: the on-disconnect writes of sessions that died with the last process run now.
     package func recovered(now: Timestamp, effects: inout [Effect]) {
         inStep(at: now, &effects) { step in

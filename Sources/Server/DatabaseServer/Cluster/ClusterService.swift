@@ -32,6 +32,7 @@ final class ClusterService: Service {
     /// Follows the group until this node owns it; `lead` is called then, once.
     func begin(lead: @escaping @LoopActor () -> Void) {
         whenLeading = lead
+        engine.beginFollowing()
         log.notice(
             "follows its group",
             metadata: ["node": "\(settings.node)", "address": "\(settings.address)"]

@@ -136,7 +136,9 @@ struct ClusterThread: ~Copyable {
             case .purge(let sequence): shared.purge(through: sequence)
             case .beat(let bytes): shared.beat(bytes)
             case .committed(let records, let mark): try take(records, mark, isOwn: isOwner)
-            case .owned: link.reports.owned()
+            case .owned:
+                link.reports.owned()
+                report()
             case .deposed:
                 isOver = true
                 link.reports.deposed()
