@@ -147,6 +147,11 @@ package struct ClusterMember {
     /// The last entry read, valid or void.
     package var sequence: UInt64 { replay.sequence }
 
+    /// Entries of the log that this node knows of and has not read.
+    package var behindCount: UInt64 {
+        tail.map { max($0.last, replay.sequence) - replay.sequence } ?? 0
+    }
+
     /// Bytes of commits that are not in the log, as far as this node knows.
     package var waitingByteCount: Int { pipeline.waitingByteCount }
 

@@ -76,6 +76,7 @@ struct FollowingMemberTests {
         var rig = MemberRig()
         let claim = rig.claimOfOther()
         rig.give(.bounds(first: 1, last: 1))
+        #expect(rig.member.behindCount == 1)
         rig.wait(1_950)
         _ = rig.takeLines()
         rig.wait(4_000)
@@ -302,6 +303,27 @@ struct OwningMemberTests {
         rig.give(.commits(try commits(2...2)))
         rig.wait(10_000)
         #expect(rig.effects.isEmpty)
+    }
+
+    @Test("stops at an entry of its epoch that counts and that it has not sent")
+    func forged() throws {
+        var rig = MemberRig()
+        rig.own()
+        let mark = rig.member.mark
+        rig.give(.commits(try commits(1...1)))
+        var list: [UInt8] = []
+        CommitCoder.append(try commit(1, payload: [9]), to: &list)
+        let entry = LogEntry(
+            .batch,
+            epoch: mark.epoch,
+            base: mark.commit,
+            count: 1,
+            writer: rig.member.incarnation,
+            number: 99,
+            payload: list
+        )
+        rig.store(entry.encoded(after: mark.chain).bytes)
+        #expect(rig.member.role == .stopped(.otherLog(sequence: 2)))
     }
 
     @Test("sends nothing once it receives a beat of a later epoch")
