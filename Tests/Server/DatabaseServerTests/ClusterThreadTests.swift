@@ -45,6 +45,7 @@ private final class Heard: Sendable {
         var entered: [CommitRecord] = []
         var owned = 0
         var stopped: [LogFault] = []
+        var deposed: [String] = []
         var positions: [LogPosition] = []
         var heads: [[LogHead]] = []
     }
@@ -58,7 +59,7 @@ private final class Heard: Sendable {
                 taken()
             },
             owned: { [self] in events.withLock { $0.owned += 1 } },
-            deposed: {},
+            deposed: { [self] reason in events.withLock { $0.deposed.append(reason) } },
             stalled: { _ in },
             stopped: { [self] fault in events.withLock { $0.stopped.append(fault) } },
             status: { _ in }
@@ -204,6 +205,37 @@ struct ClusterThreadTests {
         #expect(again.recoveredCount + again.heard.read { $0.entered.count } == 3)
         again.close()
         owner.close()
+    }
+
+    @Test("ends as an owner that hears no broker for 15 seconds, and not before")
+    func cutOff() throws {
+        let shared = ListLog()
+        var node = try Node(SimulatedLogStorage(seed: 1), shared)
+        try node.own()
+        // Each look hears of nothing and takes at least a tenth of a second.
+        for _ in 0..<40 { try node.take([]) }
+        #expect(node.heard.read { $0.deposed.isEmpty })
+        for _ in 0..<150 { try node.take([]) }
+        #expect(node.heard.read { $0.deposed } == ["no broker was heard for 15 s"])
+        node.close()
+    }
+
+    @Test("stops being the owner at the entry that is the claim of another")
+    func deposed() throws {
+        let shared = ListLog()
+        var first = try Node(SimulatedLogStorage(seed: 1), shared)
+        try first.own()
+        try first.take([.commit(commit(1))])
+        var second = try Node(SimulatedLogStorage(seed: 2), shared)
+        try second.own()
+        try second.take([.commit(commit(2))])
+        shared.tail(from: 1)
+        try first.take([.commit(commit(2))])
+        #expect(first.heard.read { $0.deposed } == ["another node owns the group"])
+        #expect(first.heard.read { $0.flushed.map(\.through.value) } == [1])
+        #expect(second.heard.read { $0.flushed.map(\.through.value) } == [2])
+        first.close()
+        second.close()
     }
 
     @Test("passes a barrier exactly behind the commits before it, in the middle of an entry too")

@@ -23,8 +23,8 @@ struct ClusterLink: Sendable {
                 -> Void
         /// This node owns the group, and every commit before was reported.
         let owned: @Sendable () -> Void
-        /// Another node owns the group: what was not reported as durable was never made.
-        let deposed: @Sendable () -> Void
+        /// This node lost the group, and why: what was not reported as durable was never made.
+        let deposed: @Sendable (String) -> Void
         /// The shared log takes nothing, or does so again.
         let stalled: @Sendable (Bool) -> Void
         /// The shared log cannot be followed further.

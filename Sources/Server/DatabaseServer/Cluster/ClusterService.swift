@@ -18,6 +18,8 @@ final class ClusterService: Service {
     private var status: ClusterStatus?
     private var fault: LogFault?
     private var isStalled = false
+    /// Whether another node was heard under this one's name.
+    private var isNameTaken = false
     /// Called once this node owns the group.
     private var whenLeading: (@LoopActor () -> Void)?
 
@@ -90,6 +92,15 @@ final class ClusterService: Service {
             log.notice(
                 "follows an owner",
                 metadata: ["address": "\(owner.details.clientAddress)"]
+            )
+        }
+        if status.nodes.contains(where: { $0.sender.node.value == settings.nodeNumber }),
+            !isNameTaken
+        {
+            isNameTaken = true
+            log.critical(
+                "another process beats under the name of this node: give each its own --cluster-node",
+                metadata: ["node": "\(settings.node)"]
             )
         }
         self.status = status

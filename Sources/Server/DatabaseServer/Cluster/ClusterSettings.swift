@@ -65,6 +65,12 @@ extension Configuration {
             return reader.fault(.clusterAdvertise, "is no address of this node", advice)
         }
         checkCluster(&reader)
+        if monitors.isEmpty {
+            warnings.append(
+                "nothing checks that the brokers keep what they acknowledge; name their monitoring addresses with "
+                    + "--cluster-monitors"
+            )
+        }
         cluster = ClusterSettings(
             node: node,
             brokers: brokers,

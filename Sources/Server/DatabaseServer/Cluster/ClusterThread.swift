@@ -19,6 +19,9 @@ struct ClusterThread: ~Copyable {
         let body: @Sendable (LogPosition, [LogHead]) -> Void
     }
 
+    /// Without a word of any broker, after which an owner ends. An election is shorter.
+    static let cutOffLimit = Duration.seconds(15)
+
     private let link: ClusterLink
     private let log: LogWriter
     private let shared: any ReplicatedLog
@@ -88,6 +91,7 @@ struct ClusterThread: ~Copyable {
         }
         try hand(&batch)
         try step(.tick)
+        endIfCutOff()
         if member.owner?.sender != sentOwner { report() }
     }
 
@@ -101,6 +105,16 @@ struct ClusterThread: ~Copyable {
         }
         try log.maintain()
         report()
+    }
+
+    /// An owner that hears nothing of brokers, not even its own beats, may have been followed by another: it must answer no
+    /// reads as if it had not.
+    private mutating func endIfCutOff() {
+        guard !isOver, member.role == .owning, now() - member.newsAt > Self.cutOffLimit else {
+            return
+        }
+        isOver = true
+        link.reports.deposed("no broker was heard for \(Self.cutOffLimit.components.seconds) s")
     }
 
     private mutating func report() {
@@ -141,7 +155,7 @@ struct ClusterThread: ~Copyable {
                 report()
             case .deposed:
                 isOver = true
-                link.reports.deposed()
+                link.reports.deposed("another node owns the group")
             case .left: isOver = true
             case .stalled(let isStalled): link.reports.stalled(isStalled)
             case .stopped(let fault): link.reports.stopped(fault)

@@ -243,8 +243,8 @@ private struct ServerStart {
                     }
                 },
                 owned: { EventLoop.shared.enqueue { box.server?.cluster?.owned() } },
-                deposed: { [log] in
-                    log.critical("another node owns the group: this one starts again as a follower")
+                deposed: { [log] reason in
+                    log.critical("\(reason): this node ends, to start again as a follower")
                     _exit(ClusterService.deposedExitCode)
                 },
                 stalled: { isStalled in
