@@ -69,6 +69,8 @@
             natsConnection_Destroy(connection)
         }
 
+        var isClosed: Bool { natsConnection_IsClosed(connection) }
+
         /// Ends the connection, and with it every call that waits for an answer. Any thread.
         func close() { natsConnection_Close(connection) }
 

@@ -58,7 +58,7 @@
             self.failed = failed
             let connection = try connect()
             try connection.openStream()
-            use(connection)
+            waiting.sync { use(connection) }
             wake()
         }
 
@@ -77,6 +77,10 @@
         ///
         /// There is no news of an append whose answer is lost on its way: only the tail says what became of it.
         package func append(_ entry: [UInt8], number: UInt64, expecting last: UInt64) {
+            precondition(
+                entry.count <= JetStreamLimits.entryByteCount,
+                "an entry fits into a message"
+            )
             let isSent = publish { [deliver] connection in
                 if !connection.send(entry, number: number, expecting: last) {
                     deliver(.unknown(number: number))
@@ -170,7 +174,11 @@
         private func connected() throws(BrokerFault) -> BrokerConnection? {
             let (connection, isEnded) = state.withLock { ($0.connection, $0.isEnded) }
             if isEnded { return nil }
-            if let connection { return connection }
+            if let connection {
+                if !connection.isClosed { return connection }
+                // It has ended before it was put to use.
+                drop(connection.number)
+            }
             let made = try connect()
             use(made)
             return made
@@ -208,16 +216,19 @@
         }
 
         /// Notes that a connection has ended, and makes another.
-        private func lost(_ number: Int) {
-            let isCurrent = state.withLock { state in
-                let isCurrent = state.connection?.number == number
-                if isCurrent { state.connection = nil }
-                return isCurrent
+        private func lost(_ number: Int) { if drop(number) { advance() } }
+
+        /// Lets go of a connection that has ended; false when that was done before.
+        @discardableResult
+        private func drop(_ number: Int) -> Bool {
+            // Let go behind the lock: its end waits for a thread of libnats.
+            let dropped = state.withLock { state in
+                state.connection?.number == number ? state.connection.take() : nil
             }
-            guard isCurrent else { return }
+            guard dropped != nil else { return false }
             endTail()
             deliver(.link(isUp: false))
-            advance()
+            return true
         }
 
         /// Replaces a consumer that has stopped, or whose delivery was lost, unless that was done before.
