@@ -30,6 +30,16 @@ SETTINGS = {
     "versioned_writes": "allow_object_versioning = true",
 }
 
+# Writes where a kind of server of the store is.
+RING = """
+import sys
+from swift.common.ring import RingBuilder
+builder = RingBuilder(4, 1, 1)
+builder.add_dev({"region": 1, "zone": 1, "ip": "127.0.0.1", "port": int(sys.argv[2]), "device": "d1", "weight": 1})
+builder.rebalance()
+builder.get_ring().save(sys.argv[1])
+"""
+
 # A server of the store, which ends with the process that started it.
 SERVER = """
 import ctypes, signal, sys
@@ -77,12 +87,8 @@ class S3Store:
         self.wait()
 
     def make_ring(self, kind, port):
-        from swift.common.ring import RingBuilder
-
-        builder = RingBuilder(4, 1, 1)
-        builder.add_dev({"region": 1, "zone": 1, "ip": "127.0.0.1", "port": port, "device": "d1", "weight": 1})
-        builder.rebalance()
-        builder.get_ring().save(str(self.folder / f"{kind}.ring.gz"))
+        # In a process of its own: the store's modules replace locks of logging by those of another kind of thread.
+        subprocess.run([sys.executable, "-c", RING, self.folder / f"{kind}.ring.gz", str(port)], check=True)
 
     def write(self, kind, port, text):
         (self.folder / f"{kind}.conf").write_text(
