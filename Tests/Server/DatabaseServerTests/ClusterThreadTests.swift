@@ -212,7 +212,7 @@ struct ClusterThreadTests {
         let shared = ListLog()
         var node = try Node(SimulatedLogStorage(seed: 1), shared)
         try node.own()
-        // Each look hears of nothing and takes at least a tenth of a second.
+        // No look brings anything, and each takes at least a tenth of a second.
         for _ in 0..<40 { try node.take([]) }
         #expect(node.heard.read { $0.deposed.isEmpty })
         for _ in 0..<150 { try node.take([]) }
