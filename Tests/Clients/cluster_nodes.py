@@ -17,7 +17,7 @@ class Cluster:
 
     def __init__(self, brokers, folder, count=3, flags=()):
         self.brokers, self.folder, self.flags = brokers, folder, flags
-        self.ports = [one for [one] in (free_ports(3)[:1] for _ in range(count))]
+        self.ports = free_ports(count)
         self.nodes = [None] * count
         for number in range(count):
             self.start(number)

@@ -7,13 +7,14 @@ It checks signatures by its own code, that a body has the hash that was signed, 
 import getpass
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from pathlib import Path
+
+from nats_brokers import free_ports
 
 BUCKET = "files"
 REGION = "us-east-1"
@@ -51,14 +52,6 @@ module = import_module(sys.argv[2])
 sys.argv = ["server", sys.argv[3]]
 module.main()
 """
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class S3Store:

@@ -86,6 +86,43 @@ def test_a_node_that_stops_hands_the_group_over(cluster):
     assert cluster.nodes[owner].get("/.metrics").status == 200
 
 
+def until_taken(cluster, method, path, body=None):
+    """Sends a request until it is answered: a node that has just begun knows no owner yet."""
+    deadline = time.monotonic() + PATIENCE
+    while cluster.ask(method, path, body, start=cluster.owner()) is None:
+        assert time.monotonic() < deadline, path
+
+
+def test_values_of_every_size_are_the_same_on_every_node(cluster):
+    """Large commits travel in parts; keys come in descending order; children go again; owners die in between."""
+    dice = random.Random(SEED)
+    naive = {"large": {f"k{9999 - number}": "x" * 700 for number in range(6000)}, "mix": {}}
+    until_taken(cluster, "PUT", "/sizes/large.json", naive["large"])
+    for number in range(24):
+        key = f"k{dice.randrange(8)}"
+        if dice.random() < 0.3:
+            cluster.ask("DELETE", f"/sizes/mix/{key}.json", start=cluster.owner())
+            naive["mix"].pop(key, None)
+        else:
+            naive["mix"][key] = {"text": "y" * dice.choice([1, 1_000, 70_000, 600_000]), "deep": {"d": {"e": number}}}
+            until_taken(cluster, "PUT", f"/sizes/mix/{key}.json", naive["mix"][key])
+        if number % 8 == 5:
+            cluster.nodes[cluster.owner()].kill()
+            cluster.owner()
+            cluster.restart_ended()
+    for number in range(3):
+        until_taken(cluster, "PUT", f"/only.json?ns=other{number}", number + 1)
+    seen = set()
+    while len(seen) < len(cluster.nodes):
+        owner = cluster.owner()
+        seen.add(owner)
+        assert cluster.nodes[owner].get("/sizes.json").json == {name: value for name, value in naive.items() if value}
+        assert [cluster.nodes[owner].get(f"/only.json?ns=other{number}").json for number in range(3)] == [1, 2, 3]
+        assert cluster.nodes[owner].stop() == 0
+        cluster.owner()
+        cluster.restart_ended()
+
+
 class Writer(threading.Thread):
     """Writes numbers one behind another, each with an increment in the same update, and keeps what was acknowledged."""
 
