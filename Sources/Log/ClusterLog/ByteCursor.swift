@@ -1,9 +1,10 @@
 /// Reads integers, little-endian, and runs of bytes one after another, never beyond the end.
-struct ByteCursor {
+package struct ByteCursor {
     private let bytes: [UInt8]
     private(set) var offset: Int
 
-    init(_ bytes: [UInt8], at offset: Int = 0) {
+    /// Begins to read at an offset.
+    package init(_ bytes: [UInt8], at offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
     }
@@ -14,13 +15,13 @@ struct ByteCursor {
     var remainingByteCount: Int { bytes.count - offset }
 
     /// The next integer; nil, with nothing read, when fewer bytes are left.
-    mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+    package mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
         guard let run = run(Integer.bitWidth / 8) else { return nil }
         return run.reversed().reduce(0) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
     }
 
     /// The next bytes; nil, with nothing read, when fewer are left.
-    mutating func run(_ count: Int) -> ArraySlice<UInt8>? {
+    package mutating func run(_ count: Int) -> ArraySlice<UInt8>? {
         guard count <= remainingByteCount else { return nil }
         defer { offset += count }
         return bytes[offset..<offset + count]
@@ -29,7 +30,7 @@ struct ByteCursor {
 
 extension [UInt8] {
     /// Appends an integer, little-endian.
-    mutating func append<Integer: FixedWidthInteger>(littleEndian value: Integer) {
+    package mutating func append<Integer: FixedWidthInteger>(littleEndian value: Integer) {
         for shift in stride(from: 0, to: Integer.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: value >> shift))
         }

@@ -1,8 +1,8 @@
-import WriteAheadLog
+package import WriteAheadLog
 
 extension CRC32C {
     /// The checksum of these bytes, one run behind the other.
-    static func sum(_ runs: ArraySlice<UInt8>...) -> UInt32 {
+    package static func sum(_ runs: ArraySlice<UInt8>...) -> UInt32 {
         var checksum: UInt32 = 0
         for run in runs {
             checksum = unsafe run.withUnsafeBytes { unsafe update(checksum, $0) }

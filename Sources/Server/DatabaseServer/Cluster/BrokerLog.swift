@@ -7,7 +7,6 @@ import Synchronization
 final class BrokerLog: ReplicatedLog, Sendable {
     private struct State {
         var log: (any ReplicatedLog & Sendable)?
-        var isOver = false
         /// The tail that was asked for last: the link may be up before this knows its log.
         var tail: UInt64?
     }
@@ -25,11 +24,11 @@ final class BrokerLog: ReplicatedLog, Sendable {
     ) {
         _ = WorkThread { [weak self] in
             var reported: BrokerFault?
-            while let self, !self.state.withLock({ $0.isOver }) {
+            while let self {
                 do throws(BrokerFault) {
                     let log = try open()
                     let tail = self.state.withLock { state in
-                        if !state.isOver { state.log = log }
+                        state.log = log
                         return state.tail
                     }
                     if let tail { log.tail(from: tail) }
@@ -60,6 +59,4 @@ final class BrokerLog: ReplicatedLog, Sendable {
     func purge(through sequence: UInt64) { log?.purge(through: sequence) }
 
     func beat(_ bytes: [UInt8]) { log?.beat(bytes) }
-
-    deinit { state.withLock { $0.isOver = true } }
 }

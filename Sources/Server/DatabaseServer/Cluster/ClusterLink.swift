@@ -36,7 +36,6 @@ struct ClusterLink: Sendable {
 
 /// How a node stands in its group.
 struct ClusterStatus: Sendable {
-    var role: ClusterMember.Role
     /// The last valid entry that was read.
     var mark: LogMark
     /// The last entry that was read.

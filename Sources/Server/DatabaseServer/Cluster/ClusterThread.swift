@@ -121,7 +121,6 @@ struct ClusterThread: ~Copyable {
         sentOwner = member.owner?.sender
         link.reports.status(
             ClusterStatus(
-                role: member.role,
                 mark: mark,
                 sequence: member.sequence,
                 nodes: member.nodes,

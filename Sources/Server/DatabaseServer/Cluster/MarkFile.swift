@@ -20,6 +20,7 @@ enum MarkFile {
     private static let name = "cluster-mark"
     private static let draft = "cluster-mark.partial"
     private static let magic = Array("RTMK".utf8)
+    private static let format: UInt32 = 1
     private static let byteCount = 84
 
     /// The mark of a data folder; nil when it was never part of a group.
@@ -32,29 +33,36 @@ enum MarkFile {
         let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(LogError) in
             try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
         }
-        guard count == byteCount, bytes.starts(with: magic), word(bytes, at: 4, 4) == 1,
-            word(bytes, at: 72) == folder.id,
-            word(bytes, at: 80, 4) == checksum(bytes[..<80])
+        var cursor = ByteCursor(Array(bytes.prefix(count)))
+        guard count == byteCount, cursor.run(4).map({ Array($0) }) == magic,
+            cursor.integer(UInt32.self) == format,
+            let sequence = cursor.integer(UInt64.self),
+            let epoch = cursor.integer(UInt64.self),
+            let commit = cursor.integer(UInt64.self),
+            let logID = cursor.integer(UInt64.self),
+            let chain = cursor.run(LogChain.byteCount),
+            cursor.integer(UInt64.self) == folder.id,
+            cursor.integer(UInt32.self) == CRC32C.sum(bytes[..<80])
         else { throw .damage(LogDamage(file: name, offset: 0, fault: .unreadableHeader)) }
         return LogMark(
-            sequence: word(bytes, at: 8),
-            epoch: word(bytes, at: 16),
-            commit: word(bytes, at: 24),
-            chain: LogChain(bytes[40..<72]),
-            logID: word(bytes, at: 32)
+            sequence: sequence,
+            epoch: epoch,
+            commit: commit,
+            chain: LogChain(chain),
+            logID: logID
         )
     }
 
     /// Puts a mark in place of the one before, durably and at once whole. The local log must be synced up to it before.
     static func write(_ mark: LogMark, to folder: DataFolder) throws(LogError) {
         var bytes = magic
-        append(1, 4, to: &bytes)
+        bytes.append(littleEndian: format)
         for number in [mark.sequence, mark.epoch, mark.commit, mark.logID] {
-            append(number, to: &bytes)
+            bytes.append(littleEndian: number)
         }
         bytes += mark.chain.bytes
-        append(folder.id, to: &bytes)
-        append(checksum(bytes[...]), 4, to: &bytes)
+        bytes.append(littleEndian: folder.id)
+        bytes.append(littleEndian: CRC32C.sum(bytes[...]))
         let storage = folder.storage
         let file = try storage.create(draft)
         defer { file.close() }
@@ -64,17 +72,5 @@ enum MarkFile {
         try file.sync()
         try storage.rename(draft, to: name)
         try storage.syncFolder("")
-    }
-
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        UInt64(bytes.withUnsafeBytes { CRC32C.update(0, $0) })
-    }
-
-    private static func append(_ number: UInt64, _ count: Int = 8, to bytes: inout [UInt8]) {
-        for index in 0..<count { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
-    }
-
-    private static func word(_ bytes: [UInt8], at offset: Int, _ count: Int = 8) -> UInt64 {
-        (0..<count).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * $1) }
     }
 }
