@@ -310,7 +310,8 @@ def test_a_link_in_the_place_of_the_record_is_not_followed(faulty, tmp_path):
         link = tmp_path / name
         link.symlink_to(theirs if "partial" in name else tmp_path / "nothing")
         faulty.faults = [400]
-        assert hearth(faulty, "import", "/t", file).returncode == 1
+        # One part at a time: the server may still read what an import sent that has ended, and would fail that.
+        assert hearth(faulty, "import", "/t", file, "--concurrency", "1").returncode == 1
         assert theirs.read_text() == "kept" and not (tmp_path / "nothing").exists()
         record = tmp_path / "f.json.hearth-import"
         assert record.is_file() and not record.is_symlink()

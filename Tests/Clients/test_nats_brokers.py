@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from importlib.metadata import version
 
 import pytest
@@ -17,7 +18,17 @@ def brokers():
 
 
 def ask(address, subject, body=b""):
-    """A broker's answer to one request."""
+    """A broker's answer to one request; asks again while the broker knows of nobody who could answer."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        answer = ask_once(address, subject, body)
+        if answer is not None:
+            return answer
+    raise TimeoutError(subject)
+
+
+def ask_once(address, subject, body):
+    """A broker's answer to one request; None for one that says that there is no responder."""
     host, port = address.removeprefix("nats://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as connection, connection.makefile("rb") as lines:
         hello = {"verbose": False, "protocol": 1, "lang": "python", "version": "1", "headers": True, "no_responders": True}
@@ -25,6 +36,8 @@ def ask(address, subject, body=b""):
         for line in lines:
             if line.startswith(b"MSG"):
                 return json.loads(lines.read(int(line.split()[-1])))
+            if line.startswith(b"HMSG"):
+                return None
     raise ConnectionError(address)
 
 
