@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import secrets
 import time
 from urllib.parse import urlsplit
 
@@ -13,22 +14,35 @@ PATIENCE = 120
 
 
 class Cluster:
-    """`count` nodes over `brokers`; nodes are numbered from 0."""
+    """`count` nodes over `brokers`; nodes are numbered from 0. `dev` False makes them production servers."""
 
-    def __init__(self, brokers, folder, count=3, flags=()):
-        self.brokers, self.folder, self.flags = brokers, folder, flags
+    def __init__(self, brokers, folder, count=3, flags=(), dev=True):
+        self.brokers, self.folder, self.flags, self.dev = brokers, folder, flags, dev
         self.ports = free_ports(count)
+        folder.mkdir(exist_ok=True)
+        self.secret = folder / "secret"
+        self.secret.touch(mode=0o600)
+        self.secret.write_text(secrets.token_hex(32))
         self.nodes = [None] * count
         for number in range(count):
             self.start(number)
 
+    def settings(self, number):
+        """What makes a server this node."""
+        monitors = ["--cluster-monitors", ",".join(self.brokers.monitors)] if self.brokers.monitors else []
+        return (
+            "--port", str(self.ports[number]), "--cluster-node", f"n{number}", "--cluster-secret-file", str(self.secret),
+            "--cluster-brokers", ",".join(self.brokers.addresses), *monitors,
+            "--cluster-advertise", f"127.0.0.1:{self.ports[number]}", *self.flags,
+        )
+
+    def data(self, number):
+        return self.folder / f"n{number}"
+
     def start(self, number):
         """Starts a node, or starts it again on its folder."""
         self.nodes[number] = Hearth(
-            "--port", str(self.ports[number]), "--cluster-node", f"n{number}",
-            "--cluster-brokers", ",".join(self.brokers.addresses), "--cluster-monitors", ",".join(self.brokers.monitors),
-            "--cluster-advertise", f"127.0.0.1:{self.ports[number]}", *self.flags,
-            data=self.folder / f"n{number}", log=self.folder / f"n{number}.log",
+            *self.settings(number), dev=self.dev, data=self.data(number), log=self.folder / f"n{number}.log"
         )
 
     def running(self):
@@ -56,7 +70,15 @@ class Cluster:
         raise TimeoutError("no node owns the group:\n" + "\n".join(node.log_text[-2000:] for node in self.nodes if node))
 
     def status(self, number):
-        return self.nodes[number].get("/.inspect/cluster.json", headers={"Authorization": "Bearer owner"}).json
+        credential = "owner" if self.dev else (self.data(number) / "admin-secret").read_text().strip()
+        return self.nodes[number].get("/.inspect/cluster.json", headers={"Authorization": f"Bearer {credential}"}).json
+
+    def until_all(self, holds, what):
+        """Waits until something holds for the status of every node that runs."""
+        deadline = time.monotonic() + PATIENCE
+        while not all(holds(self.status(number)) for number in self.running()):
+            assert time.monotonic() < deadline, (what, [self.status(number) for number in self.running()])
+            time.sleep(0.02)
 
     def ask(self, method, path, body=None, start=0, timeout=20):
         """One request, sent where nodes send it. The JSON of the answer, None when there was no answer or a refusal."""

@@ -54,16 +54,30 @@ def until(look, what):
     raise TimeoutError(what)
 
 
+def request_once(port, subject, body):
+    """A broker's answer to one request; None for one that says that there is no responder."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection, connection.makefile("rb") as lines:
+        hello = {"verbose": False, "protocol": 1, "lang": "python", "version": "1", "headers": True, "no_responders": True}
+        connection.sendall(f"CONNECT {json.dumps(hello)}\r\nSUB answers 1\r\nPUB {subject} answers {len(body)}\r\n".encode() + body + b"\r\n")
+        for line in lines:
+            if line.startswith(b"MSG"):
+                return json.loads(lines.read(int(line.split()[-1])))
+            if line.startswith(b"HMSG"):
+                return None
+    raise ConnectionError(subject)
+
+
 class Brokers:
     """So many brokers, as one cluster if they are several.
 
     `jetstream` is what stands in that block of the configuration beside the folder, None for brokers without it; `extra` stands
-    behind everything else.
+    behind everything else. `disks` are folders for what each stores.
     """
 
-    def __init__(self, count=3, jetstream="sync_interval: always", extra=""):
+    def __init__(self, count=3, jetstream="sync_interval: always", extra="", disks=None):
         self.folder = Path(tempfile.mkdtemp(prefix="hearth-nats-"))
         self.count, self.jetstream, self.extra = count, jetstream, extra
+        self.disks = disks or [self.folder / f"n{number}" for number in range(count)]
         # Another process may take a port between its choice and the start.
         for _ in range(5):
             self.ports = [free_ports(3) for _ in range(count)]
@@ -96,7 +110,7 @@ class Brokers:
         client, monitor, route = self.ports[number]
         lines = [f"server_name: n{number}", f"listen: 127.0.0.1:{client}", f"http: 127.0.0.1:{monitor}", "write_deadline: 10s"]
         if self.jetstream is not None:
-            lines += ["jetstream {", f'store_dir: "{self.folder}/n{number}"', self.jetstream, "}"]
+            lines += ["jetstream {", f'store_dir: "{self.disks[number]}"', self.jetstream, "}"]
         if self.count > 1:
             routes = ", ".join(f"nats://127.0.0.1:{route}" for _, _, route in self.ports)
             lines.append(f"cluster {{ name: hearth, listen: 127.0.0.1:{route}, routes: [{routes}] }}")
@@ -136,6 +150,15 @@ class Brokers:
                 return json.load(answer)
         except OSError:
             return None
+
+    def request(self, number, subject, body=b""):
+        """A broker's answer to one request; asks again while the broker knows of no responder."""
+        return until(lambda: request_once(self.ports[number][0], subject, body), f"no answer to {subject}")
+
+    def purge(self, stream, through):
+        """Forgets the entries of a stream up to a sequence number; returns how many were forgotten."""
+        answer = self.request(0, f"$JS.API.STREAM.PURGE.{stream}", json.dumps({"seq": through + 1}).encode())
+        return answer["purged"]
 
     def leader(self, stream):
         """The number of the broker that leads a stream, as it says itself."""

@@ -66,10 +66,7 @@ def test_followers_hold_what_the_owner_has_acknowledged(cluster):
     owner = cluster.owner()
     assert cluster.ask("PUT", "/held.json", 7) == 7
     want = cluster.status(owner)["commit"]
-    deadline = time.monotonic() + PATIENCE
-    while min(cluster.status(number)["commit"] for number in cluster.running()) < want:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    cluster.until_all(lambda status: status["commit"] >= want, "what the owner has")
 
 
 def test_a_node_that_stops_hands_the_group_over(cluster):

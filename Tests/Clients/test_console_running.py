@@ -13,7 +13,7 @@ from signing import unsigned
 from wire_client import Wire
 
 PAGES = {
-    "files": "f", "overview": "o", "connections": "c", "databases": "t", "backups": "b", "keys": "k", "settings": "s", "log": "l",
+    "files": "f", "overview": "o", "connections": "c", "cluster": "n", "databases": "t", "backups": "b", "keys": "k", "settings": "s", "log": "l",
     "metrics": "m",
 }
 UNNAMED = (
@@ -75,7 +75,7 @@ def test_a_narrow_screen_has_six_entries_and_the_rest_behind_more(console):
     visible = "[...document.querySelectorAll('#rail > *')].filter((e) => e.checkVisibility()).map((e) => e.dataset.page ?? 'more')"
     assert page.value(visible) == ["data", "rules", "requests", "users", "files", "overview", "more"]
     page.press("#rail .more")
-    assert page.texts("#dialog .more-pages button") == ["Connections", "Databases", "Backups", "Keys", "Settings", "Log", "Metrics", "Audit"]
+    assert page.texts("#dialog .more-pages button") == ["Connections", "Cluster", "Databases", "Backups", "Keys", "Settings", "Log", "Metrics", "Audit"]
     page.press("#dialog .more-pages button", "Log")
     page.wait("location.pathname.endsWith('/log') && document.querySelector('#rail .more.chosen')")
     assert page.value("document.querySelector('#rail').getBoundingClientRect().bottom") == 700

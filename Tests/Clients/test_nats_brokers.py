@@ -1,8 +1,6 @@
 """That the brokers of other tests are what these need: their version, synced, and there again after a kill."""
 
 import json
-import socket
-import time
 from importlib.metadata import version
 
 import pytest
@@ -17,30 +15,6 @@ def brokers():
     running.stop()
 
 
-def ask(address, subject, body=b""):
-    """A broker's answer to one request; asks again while the broker knows of nobody who could answer."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        answer = ask_once(address, subject, body)
-        if answer is not None:
-            return answer
-    raise TimeoutError(subject)
-
-
-def ask_once(address, subject, body):
-    """A broker's answer to one request; None for one that says that there is no responder."""
-    host, port = address.removeprefix("nats://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection, connection.makefile("rb") as lines:
-        hello = {"verbose": False, "protocol": 1, "lang": "python", "version": "1", "headers": True, "no_responders": True}
-        connection.sendall(f"CONNECT {json.dumps(hello)}\r\nSUB answers 1\r\nPUB {subject} answers {len(body)}\r\n".encode() + body + b"\r\n")
-        for line in lines:
-            if line.startswith(b"MSG"):
-                return json.loads(lines.read(int(line.split()[-1])))
-            if line.startswith(b"HMSG"):
-                return None
-    raise ConnectionError(address)
-
-
 def test_they_have_the_version_that_is_installed_and_sync_what_they_store(brokers):
     for number in range(3):
         facts = brokers.ask(number, "/varz")
@@ -52,16 +26,16 @@ def test_they_have_the_version_that_is_installed_and_sync_what_they_store(broker
 
 def test_another_one_leads_when_the_leader_is_killed(brokers):
     settings = {"name": "LOG_a", "subjects": ["log.a"], "storage": "file", "num_replicas": 3}
-    made = ask(brokers.addresses[0], "$JS.API.STREAM.CREATE.LOG_a", json.dumps(settings).encode())
+    made = brokers.request(0, "$JS.API.STREAM.CREATE.LOG_a", json.dumps(settings).encode())
     assert made["did_create"] is True
-    assert ask(brokers.addresses[1], "log.a", b"entry")["seq"] == 1
+    assert brokers.request(1, "log.a", b"entry")["seq"] == 1
     leader = brokers.leader("LOG_a")
     brokers.signal(leader)
     assert brokers.ask(leader, "/healthz") is None
     assert brokers.leader("LOG_a") != leader
     brokers.start(leader)
     brokers.ready()
-    assert ask(brokers.addresses[leader], "$JS.API.STREAM.INFO.LOG_a")["state"]["last_seq"] == 1
+    assert brokers.request(leader, "$JS.API.STREAM.INFO.LOG_a")["state"]["last_seq"] == 1
 
 
 def test_brokers_that_cannot_start_say_why():

@@ -97,6 +97,12 @@ package struct AccountDirectory: Sendable {
 
     package static func key(_ name: String) -> Key { Key(unchecked: Array(name.utf8)) }
 
+    /// Where the keys stand that the nodes of a group have in common: a text that only nodes of the group can open.
+    package static let groupKeysPath = Path([key("group"), key("keys")])
+
+    /// That text; nil where there is none.
+    package var groupKeys: String? { root.descendant(at: Self.groupKeysPath).string }
+
     // MARK: - Changes
 
     /// What makes `new` of `old`, indexes included: nil for an account that is not there.

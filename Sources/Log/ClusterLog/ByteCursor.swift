@@ -9,7 +9,8 @@ package struct ByteCursor {
         self.offset = offset
     }
 
-    var isAtEnd: Bool { offset == bytes.count }
+    /// Whether everything was read.
+    package var isAtEnd: Bool { offset == bytes.count }
 
     /// Bytes that were not read.
     var remainingByteCount: Int { bytes.count - offset }

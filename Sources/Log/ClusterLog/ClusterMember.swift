@@ -79,7 +79,8 @@ package struct ClusterMember {
     package internal(set) var newsAt: Duration
 
     let options: ClusterOptions
-    let details: Beat.Details
+    /// What its beats say of its configuration.
+    package var details: Beat.Details
     var random: any RandomNumberGenerator & Sendable
     var now: Duration
     var effects: [MemberEffect] = []

@@ -38,13 +38,13 @@ extension LogFault: CustomStringConvertible {
         case .gap(let expected, let found):
             """
             the log goes on at entry \(found), and this node has read it to the one before entry \(expected). \
-            Give the node an archive of another one.
+            Stop the node, and make its data folder anew with 'hearth cluster join'.
             """
         case .otherLog(let sequence):
             """
-            entry \(sequence) does not follow what this node has read: the log lost what it held, or it is the log of \
-            another group. Check which log this node is set up for. When it is its own, found the group anew from the \
-            node that has most.
+            entry \(sequence) does not follow what this node has: the group began with data that this node has no copy of, \
+            or the log lost what it held, or it is the log of another group. For a new node make a data folder with \
+            'hearth cluster join'. When it is the log of this node's group, found the group anew from the node that has most.
             """
         case .wentBack(let last, let known):
             """

@@ -151,6 +151,10 @@ static const unsigned char console_charts_js[] = {
 #embed "Pages/console/charts.js"
 };
 
+static const unsigned char console_cluster_js[] = {
+#embed "Pages/console/cluster.js"
+};
+
 static const unsigned char console_connections_js[] = {
 #embed "Pages/console/connections.js"
 };
@@ -398,6 +402,7 @@ static const struct page_file console[] = {
     SCRIPT("cases.js", console_cases_js),
     SCRIPT("cells.js", console_cells_js),
     SCRIPT("charts.js", console_charts_js),
+    SCRIPT("cluster.js", console_cluster_js),
     SCRIPT("connections.js", console_connections_js),
     STYLE("console.css", console_console_css),
     SCRIPT("console.js", console_console_js),

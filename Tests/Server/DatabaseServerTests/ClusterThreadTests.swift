@@ -14,6 +14,7 @@ private final class ListLog: ReplicatedLog {
     private(set) var entries: [[UInt8]] = []
     var news: [LogNews] = []
     private(set) var purged: [UInt64] = []
+    private(set) var beats: [Beat] = []
     /// Whether entries that were taken come back.
     var delivers = true
 
@@ -35,7 +36,7 @@ private final class ListLog: ReplicatedLog {
 
     func purge(through sequence: UInt64) { purged.append(sequence) }
 
-    func beat(_ bytes: [UInt8]) {}
+    func beat(_ bytes: [UInt8]) { if let beat = Beat(decoding: bytes) { beats.append(beat) } }
 }
 
 /// What a thread has reported.
@@ -254,6 +255,43 @@ struct ClusterThreadTests {
         #expect(node.heard.read { $0.positions } == [LogPosition(2)])
         #expect(node.heard.read { $0.heads.map { $0.map(\.commit) } } == [[2]])
         #expect(node.heard.read { $0.flushed.map(\.through.value) } == [1, 2, 3])
+        node.close()
+    }
+
+    /// What a node beats next.
+    private func nextBeat(_ node: inout Node) throws -> Beat {
+        let count = node.shared.beats.count
+        while node.shared.beats.count == count { try node.take([]) }
+        return try #require(node.shared.beats.last)
+    }
+
+    @Test("beats the digest of the rules that are in force")
+    func rules() throws {
+        var node = try Node(SimulatedLogStorage(seed: 1), ListLog())
+        try node.own()
+        #expect(try nextBeat(&node).details.rulesDigest == 0)
+        try node.take([.rules(digest: 9)])
+        #expect(try nextBeat(&node).details.rulesDigest == 9)
+        node.close()
+    }
+
+    @Test("keeps what a copy of its data needs of the shared log for an hour, and no longer")
+    func keeps() throws {
+        var node = try Node(SimulatedLogStorage(seed: 1), ListLog())
+        try node.own()
+        try node.take([.commit(commit(1))])
+        try node.settle()
+        let first = try nextBeat(&node)
+        try node.take([.keep(after: first.sequence), .commit(commit(2)), .commit(commit(3))])
+        try node.settle()
+        let kept = try nextBeat(&node)
+        #expect(kept.checkpointed == first.sequence && kept.sequence > first.sequence)
+        // Each look takes at least a tenth of a second.
+        for _ in 0..<36_000 { try node.take([]) }
+        try node.take([.commit(commit(4))])
+        try node.settle()
+        let later = try nextBeat(&node)
+        #expect(later.checkpointed == later.sequence)
         node.close()
     }
 

@@ -55,7 +55,9 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .stopAtEof: (["true"], ["false"]), .samples: (["true"], ["false"]),
     .clusterNode: (["n1"], ["n2"]), .clusterBrokers: (["a:4222"], ["b:4222", "c:4222"]),
     .clusterMonitors: (["http://a:8222"], ["http://b:8222", "http://c:8222"]),
-    .clusterBrokerUserFile: (["one"], ["two"]), .clusterAdvertise: (["a:9000"], ["b:9000"]),
+    .clusterBrokerUserFile: (["one"], ["two"]), .clusterSecretFile: (["one"], ["two"]),
+    .clusterBrokerCAFile: (["one"], ["two"]),
+    .clusterAdvertise: (["a:9000"], ["b:9000"]),
 ]
 
 /// What has to be set too, for one setting to mean something.
@@ -84,6 +86,12 @@ private let companions: [Setting: [Setting: [String]]] = [
         .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
     ],
     .clusterBrokerUserFile: [
+        .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
+    ],
+    .clusterBrokerCAFile: [
+        .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
+    ],
+    .clusterSecretFile: [
         .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
     ],
 ]

@@ -60,19 +60,7 @@ struct BackupCommand: Command {
         let database = try server.database()
         do throws(BackupError) {
             let backup = try BackupFile(file)
-            do throws(CommandError) {
-                var progress = Progress("backup", database.console)
-                var byteCount = 0
-                defer { progress.clear() }
-                let request = database.request(.get, resource: "/.backup")
-                try database.perform(request) { bytes in
-                    try backup.write(bytes)
-                    byteCount += bytes.count
-                    progress.show(byteCount)
-                }
-            } catch {
-                throw BackupError.refused(error.description)
-            }
+            try backup.download(from: database)
             var copied: FileBackupSummary?
             let summary = try backup.finish(isVerified: !noVerify) { written throws(BackupError) in
                 copied = try copyFiles(of: written, from: database)
@@ -80,6 +68,24 @@ struct BackupCommand: Command {
             return BackupCommands.described(summary, copied)
         } catch {
             throw .failed("\(error)")
+        }
+    }
+}
+
+extension BackupFile {
+    /// Takes the backup that a server sends, and shows how far it is; returns the answer.
+    @discardableResult
+    func download(from database: RemoteDatabase) throws(BackupError) -> HTTPResponse {
+        var progress = Progress("backup", database.console)
+        defer { progress.clear() }
+        do throws(CommandError) {
+            let request = database.request(.get, resource: "/.backup")
+            return try database.perform(request) { bytes in
+                try self.write(bytes)
+                progress.show(self.byteCount)
+            }
+        } catch {
+            throw .refused(error.description)
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DatabaseServer
 import Files
+import Glibc
 import HTTPClient
 import JSONTree
 
@@ -11,9 +12,12 @@ struct ClusterCommand: ParsableCommand {
         discussion: """
             Examples:
               hearth cluster status                          as one node sees it
+              hearth cluster handover                        another node takes over: the way to stop an owner
+              hearth cluster check --config /etc/hearth/hearth.json    whether the brokers can carry the log
               hearth cluster found --data-dir hearth-data    make the data of a server that is alone a group's beginning
+              hearth cluster join --url https://db1.example.com:9000 --data-dir hearth-data    begin with a copy
             """,
-        subcommands: [Status.self, Found.self],
+        subcommands: [Status.self, Handover.self, Check.self, Found.self, Join.self],
         defaultSubcommand: Status.self,
     )
 
@@ -38,12 +42,15 @@ struct ClusterCommand: ParsableCommand {
             if json { return .done(String(decoding: answer, as: UTF8.self)) }
             let group = try service.tree(answer)
             var text = TextTable.text(
-                ["address", "role", "epoch", "commit", "entry"],
+                ["address", "role", "epoch", "commit", "entry", "rules"],
                 ([group] + group.member("nodes").elements).map(row),
                 rightAligned: [2, 3, 4]
             )
             if group.member("stalled").boolean == true {
                 text += "\nThe log takes no commits now: most brokers are away or choose a leader."
+            }
+            if group.member("rulesDiffer").boolean == true {
+                text += "\nThe nodes have different files of rules: give each the same."
             }
             if let fault = group.member("fault").string { text += "\nstopped: \(fault)" }
             return .done(text)
@@ -56,7 +63,50 @@ struct ClusterCommand: ParsableCommand {
             return [
                 node.member("address").string ?? "", node.member("role").string ?? "",
                 number("epoch"), number("commit"), number("sequence"),
+                String((node.member("rules").string ?? "").prefix(8)),
             ]
+        }
+    }
+
+    struct Handover: Command {
+        static let configuration = CommandConfiguration(
+            commandName: "handover",
+            abstract: "Let another node own the group.",
+            discussion: """
+                For the owner: it writes what waits, another node takes over at once, and the owner ends with exit code 75, by which \
+                its service manager starts it again as a follower. Apps connect again by themselves.
+                """,
+        )
+
+        @OptionGroup(title: "Server")
+        var server: ServerOptions
+
+        func outcome() throws(CommandError) -> CommandOutcome {
+            let service = AdministeredServer(try server.database())
+            _ = try service.answer(.post, "/.settings/cluster/handover.json")
+            return .done("handed over; ask another node for its status to see the next owner")
+        }
+    }
+
+    struct Check: Command {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract: "Look whether brokers can carry a group's log.",
+            discussion: """
+                Takes the flags of hearth serve, and reads the same variables and settings file. Speaks to each broker as a node \
+                would, and changes nothing. Exit code 1 when something is wrong.
+                """,
+        )
+
+        @OptionGroup
+        var settings: ServerSettings
+
+        func outcome() throws(CommandError) -> CommandOutcome {
+            do throws(ConfigurationFaults) {
+                return checkCluster(try settings.configuration())
+            } catch {
+                throw .failed("\(error)")
+            }
         }
     }
 
@@ -78,6 +128,38 @@ struct ClusterCommand: ParsableCommand {
                 throw .failed("\(error)")
             }
             return .done("\(dataDir) is the beginning of a group: start it with --cluster-node")
+        }
+    }
+    struct Join: Command {
+        static let configuration = CommandConfiguration(
+            commandName: "join",
+            abstract: "Make a data folder for a new node: a copy of the owner's data.",
+            discussion: """
+                For a group that has forgotten the beginning of its log, and for one whose log is long. The owner goes on \
+                serving, and keeps what follows the copy for an hour: start the node until then.
+                """,
+        )
+
+        @Option(help: .value("folder", "The new data folder; must not hold anything."))
+        var dataDir: String
+
+        @OptionGroup(title: "Server")
+        var server: ServerOptions
+
+        func outcome() throws(CommandError) -> CommandOutcome {
+            let database = try server.database()
+            let file = "\(dataDir).joining"
+            defer { unlink(file) }
+            let answer: HTTPResponse
+            do throws(BackupError) {
+                let backup = try BackupFile(file)
+                answer = try backup.download(from: database)
+                _ = try backup.finish(isVerified: false)
+            } catch {
+                throw .failed("\(error)")
+            }
+            let mark = answer.headers[BackupCommands.markHeader]
+            return BackupCommands.join(file, mark: mark, to: dataDir)
         }
     }
 }

@@ -8,7 +8,7 @@ struct ClusterOptions: ParsableArguments {
     @Option(
         help: .value(
             "host:port",
-            "The brokers that carry the group's log, the nearest first; with commas or repeated."
+            "Brokers of the group's log, the nearest first, with commas or repeated; tls:// encrypts."
         )
     )
     var clusterBrokers: [String] = []
@@ -21,8 +21,18 @@ struct ClusterOptions: ParsableArguments {
     )
     var clusterMonitors: [String] = []
 
-    @Option(help: .value("file", "Two lines: the user of the brokers, and its password."))
+    @Option(
+        help: .value("file", "The user of the brokers and its password, a line each; or a JWT.")
+    )
     var clusterBrokerUserFile: String?
+
+    @Option(help: .value("file", "The authorities of the brokers' certificates, PEM; encrypts."))
+    var clusterBrokerCAFile: String?
+
+    @Option(
+        help: .value("file", "The secret that the nodes have in common; seals shared keys.")
+    )
+    var clusterSecretFile: String?
 
     @Option(help: .value("host:port", "Where clients and other nodes reach this one."))
     var clusterAdvertise: String?

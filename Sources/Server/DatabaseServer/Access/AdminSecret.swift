@@ -4,7 +4,8 @@ import Tokens
 
 /// The secret that makes a caller the administrator, who passes all rules.
 struct AdminSecret: Sendable {
-    private let bytes: [UInt8]
+    /// Its characters.
+    let bytes: [UInt8]
 
     /// The name of the generated secret's file in the data folder.
     static let fileName = "admin-secret"
@@ -53,6 +54,13 @@ struct AdminSecret: Sendable {
             }
         }
         return try load(path)
+    }
+
+    /// Puts this secret in place of the one of a data folder.
+    func write(toFolder folder: String) throws(FileError) {
+        let draft = try FileDraft("\(folder)/\(Self.fileName)", permissions: 0o600)
+        try draft.write(bytes + [UInt8(ascii: "\n")])
+        try draft.commit()
     }
 
     /// Whether `credential` is this secret; takes as long wherever the two differ.

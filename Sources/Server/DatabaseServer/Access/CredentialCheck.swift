@@ -1,7 +1,7 @@
 /// Decides what a credential is, before any slow check: of `Authorization: Bearer`, `auth=`, `access_token=`, `auth`
 /// or `gauth`; each form is taken everywhere.
 struct CredentialCheck: Sendable {
-    private let adminSecret: AdminSecret?
+    var adminSecret: AdminSecret?
     private let acceptsOwner: Bool
 
     /// What emulator clients send to be the administrator.

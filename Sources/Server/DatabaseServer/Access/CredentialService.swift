@@ -4,7 +4,8 @@ import Tokens
 /// Decides what a credential is worth: at once where a comparison is enough, by the worker where a
 /// signature must be checked.
 struct CredentialService: Sendable {
-    private let check: CredentialCheck
+    /// The administrator's secret; replaced when the group has another one.
+    var check: CredentialCheck
     /// The tokens of others; replaced when the key file changes.
     var outside: OutsideTokens { didSet { renew() } }
     /// This server's own keys, with their `iss` and `aud`; replaced when a key comes or goes.

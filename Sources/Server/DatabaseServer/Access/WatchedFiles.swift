@@ -38,6 +38,25 @@ struct WatchedFiles {
 
     func path(_ file: File) -> String? { watches.first { $0.file == file }?.watch.path }
 
+    /// A number that differs where the files of rules differ, or what they are the rules of: the first 8 bytes of a SHA-256.
+    var rulesDigest: UInt64 {
+        var texts: [(name: String, path: String)] = []
+        for (file, watch) in watches {
+            switch file {
+            case .rules(let database): texts.append(("rules \(database?.name ?? "")", watch.path))
+            case .fileRules(let bucket): texts.append(("files \(bucket?.text ?? "")", watch.path))
+            case .keys: break
+            }
+        }
+        var bytes: [UInt8] = []
+        for (name, path) in texts.sorted(by: { $0.name < $1.name }) {
+            // One that cannot be read is not the one of the others.
+            let text = try? SmallFile.read(path, byteLimit: RulesFile.byteLimit).bytes
+            bytes += Array("\(name)\n\(text?.count ?? -1)\n".utf8) + (text ?? [])
+        }
+        return SHA256Digest.of(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     /// Takes in that all are read now, so that only later changes count.
     mutating func isReloading() {
         for index in watches.indices {

@@ -10,12 +10,14 @@ import Transport
 @LoopActor
 final class AccountKeys {
     /// Makes refresh tokens and opens them.
-    let seal: RefreshSeal
+    private(set) var seal: RefreshSeal
     private(set) var signing: SigningKeys
     /// The published keys, as JWKS text.
     private(set) var published: [UInt8]
     /// Where they are kept; nil for a server that keeps nothing.
     let folder: KeyFolder?
+    /// What seals the keys that a group has in common; nil without a group, or when they are copied by hand.
+    let groupSeal: GroupKeySeal?
     /// Whether ID tokens are signed.
     let signsIdentity: Bool
     /// When the keys have to be looked at again, seconds since 1970.
@@ -36,8 +38,10 @@ final class AccountKeys {
         _ seal: RefreshSeal,
         _ signing: SigningKeys,
         _ folder: KeyFolder?,
+        _ groupSeal: GroupKeySeal?,
         signsIdentity: Bool
     ) {
+        self.groupSeal = groupSeal
         self.seal = seal
         self.signing = signing
         self.folder = folder
@@ -47,16 +51,25 @@ final class AccountKeys {
 
     /// The keys that a configuration has, made now where they are needed from the start.
     ///
-    /// Making the first signing key takes some 100 ms.
-    static func open(_ configuration: Configuration) throws(KeyFolderError) -> AccountKeys {
+    /// Those of the group, as the log has them, come before those of the data folder. Making the first signing key takes
+    /// some 100 ms.
+    static func open(_ configuration: Configuration, group: String? = nil) throws -> AccountKeys {
         let now = Clock.now().milliseconds / 1000
         let lifetime = configuration.accounts.signingKeyLifetime.components.seconds
         let isProduction = configuration.mode == .production
         var folder: KeyFolder?
         var signing = SigningKeys(lifetime: lifetime)
         var seal = RefreshSeal(key: Randomness.bytes(TokenLimits.sealKeyByteCount))
+        let groupSeal = try configuration.cluster?.secretFile.map {
+            try GroupKeySeal(secretFile: $0, lifetime: lifetime)
+        }
         if case .folder(let path) = configuration.storage {
             let opened = try KeyFolder.open(inDataFolder: path)
+            if let group, configuration.cluster != nil {
+                guard let groupSeal else { throw ClusterStartError.noSecret }
+                let keys = try groupSeal.open(group)
+                try keys.write(to: opened, secretFolder: configuration.secretFolder)
+            }
             seal = RefreshSeal(key: try opened.sealKey(orElse: Randomness.bytes))
             signing = try opened.signingKeys(lifetime: lifetime)
             folder = opened
@@ -65,12 +78,18 @@ final class AccountKeys {
         var isChanged = signing.tidy(at: now)
         if isProduction, signing.entries.isEmpty {
             guard let pair = KeyPair.generateRSA(), signing.add(pair, at: now) else {
-                throw .noRandomness
+                throw KeyFolderError.noRandomness
             }
             isChanged = true
         }
         if isChanged { try folder?.write(signing) }
-        return AccountKeys(seal, signing, folder, signsIdentity: isProduction)
+        return AccountKeys(seal, signing, folder, groupSeal, signsIdentity: isProduction)
+    }
+
+    /// Takes the keys of the group into force.
+    func adopt(_ group: GroupKeys, at now: Int64) {
+        seal = RefreshSeal(key: group.sealKey)
+        if !group.signing.entries.isEmpty { adopt(group.signing, at: now) }
     }
 
     /// Takes signing keys into force.

@@ -79,6 +79,7 @@ extension IdentityService {
         switch outcome {
         case .success(let signing):
             trustOwnKeys()
+            server.cluster?.keysChanged()
             guard isNew, let entry = signing.entries.last else { return }
             log.notice(
                 "a signing key is published",

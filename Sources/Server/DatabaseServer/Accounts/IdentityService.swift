@@ -1,5 +1,7 @@
 import Accounts
 import DatabaseCore
+import JSONTree
+import Logging
 import Tokens
 import Transport
 
@@ -28,6 +30,24 @@ final class IdentityService: Service {
 
     /// Takes what others have signed by other keys from now on.
     func trust(outside tokens: OutsideTokens) { credentials.outside = tokens }
+
+    /// Takes the keys of the group into force.
+    func adopt(_ group: GroupKeys) {
+        accounts.keys.adopt(group, at: Clock.now().milliseconds / 1000)
+        trustOwnKeys()
+        if let secret = group.adminSecret { credentials.check.adminSecret = secret }
+    }
+
+    /// Removes the keys of a group, whose copies in the data folder are those of a server that is alone. The group that is
+    /// founded from it later has its own secret.
+    func forgetGroupKeys() {
+        guard accountDirectory.groupKeys != nil else { return }
+        var changes = AccountChanges()
+        changes.set(.absent, at: AccountDirectory.groupKeysPath)
+        commit(changes) { [log] refusal in
+            if let refusal { log.error("the keys of the former group stay: \(refusal)") }
+        }
+    }
 
     /// Whether a text is the administrator's secret.
     func isAdminSecret(_ text: String) -> Bool {

@@ -64,6 +64,11 @@ struct KeyFolder: Sendable {
         return key
     }
 
+    /// Puts another key in place of the one that seals refresh tokens.
+    func write(sealKey key: [UInt8]) throws(KeyFolderError) {
+        try write(Array("\(Base64.encode(key, .url))\n".utf8), to: sealPath)
+    }
+
     /// The keys that sign ID tokens; none when the file is missing.
     func signingKeys(lifetime: Int64) throws(KeyFolderError) -> SigningKeys {
         let bytes: [UInt8]
@@ -83,8 +88,12 @@ struct KeyFolder: Sendable {
     /// Writes the keys that sign ID tokens.
     func write(_ keys: SigningKeys) throws(KeyFolderError) {
         guard let text = SigningKeyText.write(keys) else { throw .noRandomness }
+        try write(text, to: signingPath)
+    }
+
+    private func write(_ text: [UInt8], to path: String) throws(KeyFolderError) {
         do throws(FileError) {
-            let draft = try FileDraft(signingPath, permissions: 0o600)
+            let draft = try FileDraft(path, permissions: 0o600)
             try draft.write(text)
             try draft.commit()
         } catch {

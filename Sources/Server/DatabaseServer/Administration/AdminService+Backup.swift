@@ -1,3 +1,4 @@
+import ClusterLog
 import DatabaseCore
 import Logging
 import StateRecovery
@@ -26,6 +27,8 @@ extension AdminService {
             return answer(exchange, .error(503, "Too many backups are under way."))
         }
         server.fileService.collection.hold()
+        // Before the snapshots: what comes behind the mark and is in them is known by its number.
+        let mark = server.cluster?.markOfCopy()
         // The commits in these snapshots are exactly those that stand before the barrier.
         let snapshots = engine.snapshots()
         let now = Clock.now()
@@ -35,13 +38,14 @@ extension AdminService {
                 try ArchivePieces(snapshots, at: position, time: now, id: id)
             }
             EventLoop.shared.enqueue { [self] in
-                streamBackup(pieces, to: exchange, slot, token)
+                streamBackup(pieces, mark, to: exchange, slot, token)
             }
         }
     }
 
     private func streamBackup(
         _ pieces: Result<ArchivePieces, LogError>,
+        _ mark: LogMark?,
         to exchange: HTTPExchange,
         _ slot: WorkSlot,
         _ token: String?
@@ -67,9 +71,10 @@ extension AdminService {
                 waitingByteLimit: 2 * Self.pieceByteCount,
                 Self.maker(of: pieces)
             )
-            let headers =
+            var headers =
                 HTTPResponse.headers(type: "application/octet-stream", cache: "no-store")
                 + [("Content-Disposition", "attachment; filename=\"hearth.backup\"")]
+            if let mark { headers.append((BackupCommands.markHeader, mark.text)) }
             exchange.respondStream(
                 status: 200,
                 headers: headers + server.requests.crossOriginHeaders(exchange),

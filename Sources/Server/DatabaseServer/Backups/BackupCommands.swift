@@ -1,4 +1,5 @@
 import BlobStore
+import ClusterLog
 import DatabaseCore
 package import Files
 import SecurityRules
@@ -77,6 +78,26 @@ package enum BackupCommands {
         return "\(summary)\n  the contents of files are not in it: --files FOLDER takes them along"
     }
 
+    /// The header in which the owner of a group says where a backup stands in the group's log.
+    package static let markHeader = "hearth-mark"
+
+    /// Makes a data folder of a backup with which a node of a group begins; `mark` is what `markHeader` says, nil for a server that said nothing.
+    package static func join(_ file: String, mark: String?, to folder: String) -> CommandOutcome {
+        outcome { () throws(BackupError) in
+            guard let mark else {
+                throw .refused(
+                    "the server owns no group, or does not know yet where it stands; ask again"
+                )
+            }
+            guard let mark = LogMark(text: mark) else {
+                throw .refused("the server's mark is of a newer version: update this hearth")
+            }
+            let (summary, _) = try restoreVerified(file, to: folder, nil, mark)
+            let first = "\(folder) begins a new node: start it with --cluster-node within an hour"
+            return "\(first)\n\(summary)"
+        }
+    }
+
     private static func outcome(_ work: () throws(BackupError) -> String) -> CommandOutcome {
         do throws(BackupError) { return .done(try work()) } catch {
             return .failed("error: \(error)")
@@ -129,7 +150,8 @@ package enum BackupCommands {
     private static func restoreVerified(
         _ file: String,
         to path: String,
-        _ files: String?
+        _ files: String?,
+        _ mark: LogMark? = nil
     ) throws(BackupError) -> (BackupSummary, FileBackupSummary?) {
         try FolderDraft.fill(path, "restoring") { storage throws(BackupError) in
             let summary = try BackupContent.verify(file)
@@ -150,6 +172,10 @@ package enum BackupCommands {
             }
             try logged { () throws(LogError) in
                 try restore.finish(readBackBy: StateChecker().take)
+                guard let mark else { return }
+                let folder = try DataFolder.open(storage)
+                defer { folder.close() }
+                try MarkFile.write(mark, to: folder)
             }
             return (summary, copied)
         }

@@ -71,7 +71,10 @@ enum FolderDraft {
     }
 
     private static func removeLeftovers(_ storage: FileLogStorage) throws(BackupError) {
-        try logged { () throws(LogError) in try ArchiveRestore.removeLeftovers(storage) }
+        try logged { () throws(LogError) in
+            for name in MarkFile.names { try storage.remove(name) }
+            try ArchiveRestore.removeLeftovers(storage)
+        }
         do throws(BlobError) { try BlobFolder(storage).removeAll() } catch { throw .blob(error) }
     }
 

@@ -15,11 +15,19 @@ final class ClusterService: Service {
     private let settings: ClusterSettings
     /// Whether this node owns the group, and serves.
     private(set) var leads = false
-    private var status: ClusterStatus?
+    private(set) var status: ClusterStatus?
     private var fault: LogFault?
     private var isStalled = false
     /// Whether another node was heard under this one's name.
     private var isNameTaken = false
+    /// Of the files of rules that are in force.
+    private var rulesDigest: UInt64 = 0
+    /// Whether a node says another one.
+    private var rulesDiffer = false
+    /// The text of the log whose keys are in force, or are being sealed.
+    var keysInForce: String?
+    /// Whether the log has to get this node's keys.
+    var keysAreDue = false
     /// Called once this node owns the group.
     private var whenLeading: (@LoopActor () -> Void)?
 
@@ -35,6 +43,8 @@ final class ClusterService: Service {
     func begin(lead: @escaping @LoopActor () -> Void) {
         whenLeading = lead
         engine.beginFollowing()
+        beginKeys()
+        rulesDigest = server.files.rulesDigest
         log.notice(
             "follows its group",
             metadata: ["node": "\(settings.node)", "address": "\(settings.address)"]
@@ -52,6 +62,7 @@ final class ClusterService: Service {
                 // It is durable where it was made: an answer about this state waits for nothing.
                 step(.flushed(commit.database, through: commit.number))
             }
+            if commits.contains(where: { $0.database == .accounts }) { followKeys() }
         } catch {
             log.critical(
                 "a commit of the shared log cannot be applied, so the node stops: \(error)"
@@ -66,6 +77,7 @@ final class ClusterService: Service {
         log.notice("owns its group", metadata: ["node": "\(settings.node)"])
         whenLeading?()
         whenLeading = nil
+        shareKeys()
     }
 
     /// The shared log takes nothing, or does so again.
@@ -86,6 +98,12 @@ final class ClusterService: Service {
         self.fault = fault
     }
 
+    /// Files of rules were read again.
+    func rulesChanged() {
+        rulesDigest = server.files.rulesDigest
+        commits.rulesChanged(digest: rulesDigest)
+    }
+
     /// How things stand.
     func noted(_ status: ClusterStatus) {
         if let owner = status.owner, owner.sender != self.status?.owner?.sender {
@@ -104,6 +122,21 @@ final class ClusterService: Service {
             )
         }
         self.status = status
+        compareRules()
+    }
+
+    /// Rules in files are this node's own: others must have the same, since any of them may own the group.
+    private func compareRules() {
+        let others = status?.nodes.filter { $0.details.rulesDigest != rulesDigest } ?? []
+        guard others.isEmpty == rulesDiffer else { return }
+        rulesDiffer.toggle()
+        guard let other = others.first else {
+            return log.notice("all nodes have the same files of rules again")
+        }
+        log.error(
+            "the files of rules differ from those of another node: give each node the same",
+            metadata: ["address": "\(other.details.clientAddress)"]
+        )
     }
 
     /// Ends the process when the shared log does not take what is left within the time to drain, and so much again.
@@ -115,6 +148,17 @@ final class ClusterService: Service {
             )
             _exit(Self.deposedExitCode)
         }
+    }
+
+    /// Whether another node could own the group.
+    var hasFollower: Bool { status?.nodes.contains { $0.role == .following } ?? false }
+
+    /// Where a copy of this node's data stands in the shared log, which keeps what follows until the copy's node is heard;
+    /// nil while that is not known.
+    func markOfCopy() -> LogMark? {
+        guard let mark = status?.mark else { return nil }
+        commits.keep(after: mark.sequence)
+        return mark
     }
 
     // MARK: - The door
@@ -158,13 +202,15 @@ final class ClusterService: Service {
 
     // MARK: - Figures
 
-    /// How the group stands, as this node sees it: `{node, address, role, epoch, commit, sequence, owner?, waitingBytes,
-    /// fault?, nodes: [{address, role, epoch, commit, sequence}]}`.
+    /// How the group stands, as this node sees it: `{node, address, role, stalled, rules, rulesDiffer, epoch, commit, sequence,
+    /// owner?, waitingBytes, fault?, nodes: [{address, role, epoch, commit, sequence, rules}]}`; `rules` is a digest of the
+    /// files of rules, 16 hexadecimal digits.
     var description: JSONValue {
         var members: [JSONValue.Member] = [
             .init("node", .string(settings.node)), .init("address", .string(settings.address)),
             .init("role", .string(fault != nil ? "stopped" : leads ? "owner" : "follower")),
-            .init("stalled", .boolean(isStalled)),
+            .init("stalled", .boolean(isStalled)), .init("rules", .string(rulesDigest.hexadecimal)),
+            .init("rulesDiffer", .boolean(rulesDiffer)),
         ]
         if let fault { members.append(.init("fault", .string("\(fault)"))) }
         let owner = leads ? settings.address : ownerAddress
@@ -191,6 +237,11 @@ final class ClusterService: Service {
             "hearth_cluster_stalled",
             "1 while the shared log takes no commits.",
             isStalled ? 1 : 0
+        )
+        metrics.gauge(
+            "hearth_cluster_rules_differ",
+            "1 while another node has other files of rules.",
+            rulesDiffer ? 1 : 0
         )
         guard let status else { return }
         let last = status.nodes.map(\.sequence).max() ?? 0
@@ -247,19 +298,14 @@ extension Beat {
             "epoch": .integer(Int64(clamping: progress.epoch)),
             "commit": .integer(Int64(clamping: progress.commit)),
             "sequence": .integer(Int64(clamping: sequence)),
+            "rules": .string(details.rulesDigest.hexadecimal),
         ]
     }
 }
 
-extension Server {
-    /// How the group stands; 404 where there is none.
-    func answerCluster(_ pending: PendingExchange) {
-        requests.asAdministrator(pending) { [self] in
-            let response = cluster.map { HTTPResponse.json(of: $0.description) }
-            requests.finish(
-                pending,
-                response ?? .error(404, "This server is alone: it has no --cluster-node.")
-            )
-        }
+extension UInt64 {
+    /// 16 digits.
+    fileprivate var hexadecimal: String {
+        Hexadecimal.encode((0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) })
     }
 }

@@ -10,8 +10,15 @@ struct ClusterSettings: Equatable, Sendable {
     var address: String
     /// The addresses of the brokers' monitoring, `http://HOST:PORT`; by them a start checks how brokers keep the log.
     var monitors: [String] = []
-    /// A file with the two lines `user` and `password` of the brokers' account; nil when brokers ask for none.
+    /// A file with the two lines `user` and `password` of the brokers' account, or with a JWT and its seed as `nsc` writes
+    /// them; nil when brokers ask for none.
     var brokerUserFile: String?
+    /// Whether connections to brokers are encrypted.
+    var usesBrokerTLS = false
+    /// The authorities that brokers' certificates are checked against, PEM; nil: the system's.
+    var brokerAuthorityFile: String?
+    /// A file with the secret that the nodes have in common; nil when their keys are copied by hand.
+    var secretFile: String?
 
     /// The number of this node in the log: FNV-1a of its name.
     var nodeNumber: UInt64 {
@@ -25,9 +32,15 @@ struct ClusterSettings: Equatable, Sendable {
 extension Configuration {
     /// Reads which node of which group this server is; without `--cluster-node` it is alone.
     mutating func readCluster(_ reader: inout SettingReader) {
-        let brokers = reader.list(.clusterBrokers, "Write HOST:PORT,HOST:PORT,HOST:PORT.") {
-            $0.split(separator: ",").map { $0.hasPrefix("nats://") ? "\($0)" : "nats://\($0)" }
+        let written = reader.list(.clusterBrokers, "Write HOST:PORT,HOST:PORT,HOST:PORT.") {
+            $0.split(separator: ",").map(String.init)
         }.flatMap(\.self)
+        let brokers = written.map { broker in
+            let address = broker.hasPrefix("tls://") ? broker.dropFirst(6) : broker[...]
+            return address.hasPrefix("nats://") ? String(address) : "nats://\(address)"
+        }
+        let encryptedCount = written.count { $0.hasPrefix("tls://") }
+        let authorityFile = reader.text(.clusterBrokerCAFile)
         let monitors = reader.list(
             .clusterMonitors,
             "Write http://HOST:PORT, such as http://10.0.0.1:8222."
@@ -36,12 +49,14 @@ extension Configuration {
             return addresses.allSatisfy { WebOrigin($0)?.isHTTP == true } ? addresses : nil
         }.flatMap(\.self)
         let userFile = reader.text(.clusterBrokerUserFile)
+        let secretFile = reader.text(.clusterSecretFile)
         let address = reader.text(.clusterAdvertise).map { text in
             text.contains("://") ? text : "\(tls == nil ? "http" : "https")://\(text)"
         }
         guard let node = reader.text(.clusterNode) else {
             for setting in [
                 Setting.clusterBrokers, .clusterAdvertise, .clusterMonitors, .clusterBrokerUserFile,
+                .clusterBrokerCAFile, .clusterSecretFile,
             ] where reader.isSet(setting) {
                 let advice = "Name this node with --cluster-node, or leave it out."
                 reader.fault(setting, "means nothing without --cluster-node", advice)
@@ -65,10 +80,20 @@ extension Configuration {
             return reader.fault(.clusterAdvertise, "is no address of this node", advice)
         }
         checkCluster(&reader)
+        if encryptedCount > 0, encryptedCount < written.count {
+            let advice = "Write tls:// before each broker, or before none."
+            reader.fault(.clusterBrokers, "encrypts the connections to some brokers only", advice)
+        }
         if monitors.isEmpty {
             warnings.append(
                 "nothing checks that the brokers keep what they acknowledge; name their monitoring addresses with "
                     + "--cluster-monitors"
+            )
+        }
+        if secretFile == nil {
+            warnings.append(
+                "this node's keys are its own: name a secret of the group with --cluster-secret-file, or a token that one "
+                    + "node signs is refused by the next owner"
             )
         }
         cluster = ClusterSettings(
@@ -76,7 +101,10 @@ extension Configuration {
             brokers: brokers,
             address: address,
             monitors: monitors,
-            brokerUserFile: userFile
+            brokerUserFile: userFile,
+            usesBrokerTLS: encryptedCount > 0 || authorityFile != nil,
+            brokerAuthorityFile: authorityFile,
+            secretFile: secretFile
         )
     }
 

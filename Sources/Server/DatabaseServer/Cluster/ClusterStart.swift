@@ -4,6 +4,8 @@ import Files
 import HTTPClient
 import JetStream
 import Logging
+import SecurityRules
+import StateRecovery
 import WriteAheadLog
 
 /// What a node of a group does before it follows.
@@ -27,16 +29,11 @@ enum ClusterStart {
         _ log: Logger
     ) throws -> @Sendable (@escaping @Sendable (LogNews) -> Void) -> any ReplicatedLog {
         #if Cluster
-            var brokers = try JetStreamConfiguration(
-                brokers: settings.brokers,
-                node: settings.node
-            )
-            brokers.replicaCount = settings.replicaCount
-            brokers.credentials = try credentials(settings)
+            let brokers = try brokers(settings, settings.brokers)
             let failed: @Sendable (BrokerFault) -> Void = { fault in
                 log.log(level: fault.isPassing ? .warning : .critical, "\(fault)")
             }
-            return { [brokers] deliver in
+            return { deliver in
                 BrokerLog(failed: failed) { () throws(BrokerFault) in
                     try check(settings)
                     return try JetStreamLog(brokers, failed: failed, deliver: deliver)
@@ -47,21 +44,41 @@ enum ClusterStart {
         #endif
     }
 
+    /// How a node speaks to these brokers.
+    static func brokers(
+        _ settings: ClusterSettings,
+        _ addresses: [String]
+    ) throws -> JetStreamConfiguration {
+        var brokers = try JetStreamConfiguration(brokers: addresses, node: settings.node)
+        brokers.replicaCount = settings.replicaCount
+        brokers.credentials = try credentials(settings)
+        if settings.usesBrokerTLS {
+            brokers.tls = BrokerTLS(authorityFile: settings.brokerAuthorityFile)
+        }
+        return brokers
+    }
+
     /// Looks whether brokers keep what they acknowledge.
     private static func check(_ settings: ClusterSettings) throws(BrokerFault) {
         guard !settings.monitors.isEmpty else { return }
-        let checked = BrokerMonitor.check(
-            settings.monitors,
-            requiresSync: true,
-            http: HTTPOptions()
-        )
-        if let fault = checked.faults.first { throw fault }
+        if let fault = look(at: settings).faults.first { throw fault }
+    }
+
+    /// What brokers say of themselves at their monitoring addresses, and all that is wrong.
+    static func look(
+        at settings: ClusterSettings
+    ) -> (facts: [BrokerFacts], faults: [BrokerFault]) {
+        var http = HTTPOptions()
+        http.authorityFile = settings.brokerAuthorityFile
+        return BrokerMonitor.check(settings.monitors, requiresSync: true, http: http)
     }
 
     private static func credentials(_ settings: ClusterSettings) throws -> BrokerCredentials {
         guard let path = settings.brokerUserFile else { return .none }
-        let bytes = try SmallFile.readPrivate(path, "this password", byteLimit: 4096)
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        let bytes = try SmallFile.readPrivate(path, "this password", byteLimit: 64 * 1024)
+        let text = String(decoding: bytes, as: UTF8.self)
+        if text.contains("-----BEGIN NATS USER JWT-----") { return .file(path: path) }
+        let lines = text.split(separator: "\n")
         guard lines.count == 2 else { throw ClusterStartError.userFile(path: path) }
         return .user(String(lines[0]), password: String(lines[1]))
     }
@@ -73,6 +90,7 @@ extension ClusterLink {
         _ settings: ClusterSettings,
         _ folder: DataFolder,
         from mark: LogMark,
+        rulesDigest: UInt64,
         open: @escaping @Sendable (@escaping @Sendable (LogNews) -> Void) -> any ReplicatedLog,
         _ reports: Reports
     ) {
@@ -84,7 +102,7 @@ extension ClusterLink {
             details: Beat.Details(
                 clientAddress: settings.address,
                 nodeAddress: settings.address,
-                rulesDigest: 0
+                rulesDigest: rulesDigest
             ),
             mark: mark,
             folder: folder,
@@ -94,7 +112,8 @@ extension ClusterLink {
     }
 }
 
-/// Makes a data folder the beginning of a group's log: its first entry builds on this data.
+/// Makes a data folder the beginning of a group's log: its first entry builds on the commits of this data, so that a node
+/// without them cannot follow it.
 ///
 /// - Throws: as opening the folder does; `ClusterStartError.inGroup` when it is of one.
 package func foundGroup(_ path: String) throws {
@@ -102,7 +121,13 @@ package func foundGroup(_ path: String) throws {
     let folder = try DataFolder.open(storage, options: storage.options(syncPolicy: .onRequest))
     defer { folder.close() }
     guard try MarkFile.read(folder) == nil else { throw ClusterStartError.inGroup(folder: path) }
-    try MarkFile.write(.start, to: folder)
+    let state = try folder.recoverState(
+        EnginePolicy(databases: [], createsDatabases: false, defaultRules: .closed)
+    )
+    var mark = LogMark.start
+    mark.commit = state.writer.logHeads.reduce(0) { $0 + $1.commit }
+    try state.writer.close()
+    try MarkFile.write(mark, to: folder)
 }
 
 /// Why a node of a group does not start.
@@ -112,6 +137,12 @@ enum ClusterStartError: Error, CustomStringConvertible {
     /// The folder is of a group already.
     case inGroup(folder: String)
     case userFile(path: String)
+    /// The secret of the group is too short or too long.
+    case secret(path: String, byteCount: Int)
+    /// The nodes have keys in common, and this one has no secret to open them with.
+    case noSecret
+    /// The keys in the log do not open with the secret of this node.
+    case otherSecret(path: String)
     /// This program was built without the library.
     case notBuilt
 
@@ -124,7 +155,19 @@ enum ClusterStartError: Error, CustomStringConvertible {
             """
         case .inGroup(let folder): "the data folder \(folder) is of a group already"
         case .userFile(let path):
-            "the file \(path) of --cluster-broker-user-file must have two lines: a user and a password"
+            "the file \(path) of --cluster-broker-user-file must have two lines, a user and a password, or a JWT and its seed"
+        case .secret(let path, let byteCount):
+            """
+            the secret in \(path) of --cluster-secret-file has \(byteCount) characters; it must have 32 to 4096 that nobody \
+            can guess: 'openssl rand -hex 32' makes some
+            """
+        case .noSecret:
+            "the nodes of this group have keys in common: give this one their --cluster-secret-file too"
+        case .otherSecret(let path):
+            """
+            the keys of the group do not open with the secret in \(path): give each node the same --cluster-secret-file, and \
+            a node that is older than the others their version
+            """
         case .notBuilt:
             "this hearth was built without libnats: leave --cluster-node out, or build with the trait Cluster"
         }

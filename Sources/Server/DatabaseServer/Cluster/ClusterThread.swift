@@ -40,6 +40,9 @@ struct ClusterThread: ~Copyable {
     private var sentOwner: Incarnation?
     /// Commits of others that the loop has not applied.
     private let credit: NewsCredit
+    /// What copies of this node's data need of the shared log, until their nodes are heard themselves.
+    private var kept: [(sequence: UInt64, until: Duration)] = []
+    private let keptTime = ClusterOptions().nodeMemory
     /// Set once the thread has nothing more to do.
     private(set) var isOver = false
 
@@ -86,6 +89,8 @@ struct ClusterThread: ~Copyable {
                 barriers.append(Barrier(commitCount: handedCount, body: body))
                 passBarriers()
             case .maintain: try settle()
+            case .keep(let sequence): kept.append((sequence, now() + keptTime))
+            case .rules(let digest): member.details.rulesDigest = digest
             case .leave: try step(.leave)
             }
         }
@@ -101,7 +106,9 @@ struct ClusterThread: ~Copyable {
         if mark != writtenMark {
             try MarkFile.write(mark, to: link.folder)
             writtenMark = mark
-            try step(.checkpointed(through: mark.sequence))
+            let time = now()
+            kept.removeAll { $0.until < time }
+            try step(.checkpointed(through: kept.map(\.sequence).min() ?? mark.sequence))
         }
         try log.maintain()
         report()

@@ -1,4 +1,5 @@
 import ClusterLog
+import JSONTree
 import WriteAheadLog
 
 /// Where a node stands in the log that it shares: the file `cluster-mark` of its data folder, 84 bytes.
@@ -19,6 +20,8 @@ import WriteAheadLog
 enum MarkFile {
     private static let name = "cluster-mark"
     private static let draft = "cluster-mark.partial"
+    /// All names that it may have.
+    static let names = [name, draft]
     private static let magic = Array("RTMK".utf8)
     private static let format: UInt32 = 1
     private static let byteCount = 84
@@ -36,31 +39,18 @@ enum MarkFile {
         var cursor = ByteCursor(Array(bytes.prefix(count)))
         guard count == byteCount, cursor.run(4).map({ Array($0) }) == magic,
             cursor.integer(UInt32.self) == format,
-            let sequence = cursor.integer(UInt64.self),
-            let epoch = cursor.integer(UInt64.self),
-            let commit = cursor.integer(UInt64.self),
-            let logID = cursor.integer(UInt64.self),
-            let chain = cursor.run(LogChain.byteCount),
+            let mark = LogMark(from: &cursor),
             cursor.integer(UInt64.self) == folder.id,
             cursor.integer(UInt32.self) == CRC32C.sum(bytes[..<80])
         else { throw .damage(LogDamage(file: name, offset: 0, fault: .unreadableHeader)) }
-        return LogMark(
-            sequence: sequence,
-            epoch: epoch,
-            commit: commit,
-            chain: LogChain(chain),
-            logID: logID
-        )
+        return mark
     }
 
     /// Puts a mark in place of the one before, durably and at once whole. The local log must be synced up to it before.
     static func write(_ mark: LogMark, to folder: DataFolder) throws(LogError) {
         var bytes = magic
         bytes.append(littleEndian: format)
-        for number in [mark.sequence, mark.epoch, mark.commit, mark.logID] {
-            bytes.append(littleEndian: number)
-        }
-        bytes += mark.chain.bytes
+        bytes += mark.encoded
         bytes.append(littleEndian: folder.id)
         bytes.append(littleEndian: CRC32C.sum(bytes[...]))
         let storage = folder.storage
@@ -72,5 +62,40 @@ enum MarkFile {
         try file.sync()
         try storage.rename(draft, to: name)
         try storage.syncFolder("")
+    }
+}
+
+extension LogMark {
+    /// Its 64 bytes in a mark file.
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        for number in [sequence, epoch, commit, logID] { bytes.append(littleEndian: number) }
+        return bytes + chain.bytes
+    }
+
+    /// Reads them; nil when there are fewer.
+    init?(from cursor: inout ByteCursor) {
+        guard let sequence = cursor.integer(UInt64.self), let epoch = cursor.integer(UInt64.self),
+            let commit = cursor.integer(UInt64.self), let logID = cursor.integer(UInt64.self),
+            let chain = cursor.run(LogChain.byteCount)
+        else { return nil }
+        self.init(
+            sequence: sequence,
+            epoch: epoch,
+            commit: commit,
+            chain: LogChain(chain),
+            logID: logID
+        )
+    }
+
+    /// As a header says it: base64url of its bytes.
+    var text: String { Base64.encode(encoded, .url) }
+
+    /// Reads a header; nil for anything else.
+    init?(text: String) {
+        guard let bytes = Base64.decodeURL(text.utf8) else { return nil }
+        var cursor = ByteCursor(bytes)
+        self.init(from: &cursor)
+        guard cursor.isAtEnd else { return nil }
     }
 }

@@ -52,6 +52,12 @@ package struct Configuration: Sendable {
     /// What was set, and where.
     var written: SettingLayer = [:]
 
+    /// The data folder whose admin secret counts; nil when a setting names another one, or in memory.
+    var secretFolder: String? {
+        guard adminSecretFile == nil, case .folder(let path) = storage else { return nil }
+        return path
+    }
+
     /// Who is trusted.
     enum Mode: Equatable, Sendable {
         case production

@@ -79,6 +79,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case clusterBrokers = "cluster-brokers"
     case clusterMonitors = "cluster-monitors"
     case clusterBrokerUserFile = "cluster-broker-user-file"
+    case clusterBrokerCAFile = "cluster-broker-ca-file"
+    case clusterSecretFile = "cluster-secret-file"
     case clusterAdvertise = "cluster-advertise"
 
     /// How the setting is written.

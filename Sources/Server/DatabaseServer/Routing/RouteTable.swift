@@ -224,6 +224,11 @@ struct RouteTable: Sendable {
             whileFollowing: true,
             .ask { $0.answerCluster($1) }
         ),
+        admin(
+            "/.settings/cluster/handover.json",
+            .only(.post),
+            .forAdministrator { $0.handOver($1) }
+        ),
         figure("/.inspect/settings.json", .only(.get, .head)) { $0.figures.answerSettings($1) },
         figure("/.inspect/connections.json", .only(.get, .head)) {
             server,

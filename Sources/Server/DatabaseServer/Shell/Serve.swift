@@ -1,3 +1,4 @@
+import Accounts
 import ClusterLog
 import DatabaseCore
 import Glibc
@@ -118,7 +119,10 @@ private struct ServerStart {
         files = (FileDisk(configuration, workers.files, remote, log), fileRules)
         accounts = AccountStore(
             configuration,
-            try AccountKeys.open(configuration),
+            try AccountKeys.open(
+                configuration,
+                group: AccountDirectory(root: engine.root(of: .accounts)).groupKeys
+            ),
             try MessageService(configuration, log)
         )
         let secret = try AdminSecret.configured(configuration)
@@ -234,6 +238,7 @@ private struct ServerStart {
             settings,
             folder,
             from: mark,
+            rulesDigest: WatchedFiles(configuration).rulesDigest,
             open: try ClusterStart.log(settings, log),
             ClusterLink.Reports(
                 entered: { commits, taken in
@@ -271,10 +276,7 @@ extension AdminSecret {
     /// The configured secret, or the one of the data folder, made there when first needed.
     fileprivate static func configured(_ configuration: Configuration) throws -> AdminSecret? {
         if let path = configuration.adminSecretFile { return try load(path) }
-        switch configuration.storage {
-        case .memory: return nil
-        case .folder(let path): return try inFolder(path)
-        }
+        return try configuration.secretFolder.map(inFolder)
     }
 }
 

@@ -21,6 +21,7 @@ extension Server {
         identity.rotateSigningKeys()
         durability.checkpointIfDue()
         identity.removeExpiredCodes()
+        cluster?.shareKeys()
     }
 
     /// The same on a node that follows, and makes no commits.
@@ -69,9 +70,10 @@ extension Server {
     func reload(_ file: WatchedFiles.File) {
         switch file {
         case .rules(let database): reloadRules(database)
-        case .keys: reloadKeys()
+        case .keys: return reloadKeys()
         case .fileRules(let bucket): reloadFileRules(bucket)
         }
+        cluster?.rulesChanged()
     }
 
     private func reloadRules(_ database: DatabaseID?) {

@@ -160,6 +160,7 @@ final class Server {
         engine.recovered(now: Clock.now(), effects: &effects)
         perform(effects)
         identity.trustServiceAccounts()
+        if cluster == nil { identity.forgetGroupKeys() }
         fileService.begin()
         admin.logRulesInForce()
     }
@@ -230,6 +231,12 @@ final class Server {
 
     /// Makes 1 the exit code: something that the server was to do has failed.
     func fail() { exitCode = 1 }
+
+    /// Stops as at a signal, with the exit code by which a service manager starts the node again.
+    func stopToFollow() {
+        exitCode = ClusterService.deposedExitCode
+        stop()
+    }
 
     /// Makes a request of the server's own; `then` gets the answer once it is durable.
     func ask(

@@ -16,6 +16,10 @@ enum LogMessage: Sendable {
     case barrier(@Sendable (LogPosition, [LogHead]) -> Void)
     /// Of the log that this node shares with others.
     case news(LogNews)
+    /// The shared log must keep what stands behind this entry for so long as it keeps it for a node that is away.
+    case keep(after: UInt64)
+    /// The configured rules have this digest from now on.
+    case rules(digest: UInt64)
     /// The node leaves its group.
     case leave
 }
@@ -114,6 +118,12 @@ final class CommitWriter: Sendable {
     /// Prepares the next segment and looks at the room on the disk.
     func maintain() { post(.maintain) }
 
+    /// Keeps what the shared log holds behind an entry.
+    func keep(after sequence: UInt64) { post(.keep(after: sequence)) }
+
+    /// Tells other nodes that the configured rules have this digest.
+    func rulesChanged(digest: UInt64) { post(.rules(digest: digest)) }
+
     /// Calls `body` on the log thread once all earlier commits are in the log.
     func barrier(_ body: @escaping @Sendable (LogPosition, [LogHead]) -> Void) {
         if thread == nil {
@@ -171,7 +181,7 @@ final class CommitWriter: Sendable {
             switch message {
             case .audit(let number, let line, _): lines.append((number, line))
             case .maintain: isDue = true
-            case .commit, .sync, .barrier, .news, .leave: break
+            case .commit, .sync, .barrier, .news, .keep, .rules, .leave: break
             }
         }
         guard let audit, isDue || !lines.isEmpty else { return }
@@ -190,7 +200,7 @@ final class CommitWriter: Sendable {
         for message in messages {
             switch message {
             case .commit(let commit): try batch.append(commit)
-            case .audit, .news, .leave: break
+            case .audit, .news, .keep, .rules, .leave: break
             case .sync:
                 try flush(&batch, log, reports)
                 try log.sync()

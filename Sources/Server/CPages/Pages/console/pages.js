@@ -2,6 +2,7 @@
 
 import { AuditPage } from "./audit.js";
 import { BackupsPage } from "./backups.js";
+import { ClusterPage } from "./cluster.js";
 import { ConnectionsPage } from "./connections.js";
 import { DataPage } from "./data.js";
 import { DatabasesPage } from "./databases.js";
@@ -27,6 +28,7 @@ export const pages = [
   { name: "files", label: "Files", key: "f", make: (shell) => new FilesPage(shell), icon: "M4 6h6l2 2h8v11H4zM4 11h16" },
   { name: "overview", label: "Overview", key: "o", isRunning: true, make: (shell) => new OverviewPage(shell), icon: "M4 13h6V4H4zm0 7h6v-5H4zm10 0h6v-9h-6zm0-16v5h6V4z" },
   { name: "connections", label: "Connections", key: "c", isRunning: true, make: (shell) => new ConnectionsPage(shell), icon: "M12 5a2 2 0 100 .1M5 19a2 2 0 100 .1M19 19a2 2 0 100 .1M12 7v5M12 12l-6 5M12 12l6 5" },
+  { name: "cluster", label: "Cluster", key: "n", isRunning: true, make: () => new ClusterPage(), icon: "M12 4a2 2 0 100 .1M5 18a2 2 0 100 .1M19 18a2 2 0 100 .1M11 7l-5 9M13 7l5 9M8 19h8" },
   { name: "databases", label: "Databases", key: "t", isRunning: true, make: (shell) => new DatabasesPage(shell), icon: "M5 6c0-3 14-3 14 0v12c0 3-14 3-14 0zM5 6c0 3 14 3 14 0M5 12c0 3 14 3 14 0" },
   { name: "backups", label: "Backups", key: "b", isRunning: true, make: () => new BackupsPage(), icon: "M12 4v10m-4-4l4 4 4-4M5 19h14" },
   { name: "keys", label: "Keys", key: "k", isRunning: true, make: () => new KeysPage(), icon: "M8 16a4 4 0 110-8 4 4 0 010 8zM12 12h9M17 12v4M20 12v3" },
