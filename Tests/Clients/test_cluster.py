@@ -1,5 +1,6 @@
 """Three nodes of one group over three brokers: where clients are sent, who takes over, and that nothing acknowledged is lost."""
 
+import http.client
 import os
 import random
 import threading
@@ -34,12 +35,32 @@ def follower(cluster):
     return next(number for number in cluster.running() if number != owner)
 
 
-def test_a_follower_sends_requests_to_the_owner(cluster):
+def test_a_follower_has_the_owner_answer(cluster):
     owner, other = cluster.owner(), follower(cluster)
-    answer = cluster.ask("PUT", "/room.json", {"topic": "fire"}, start=other)
-    assert answer == {"topic": "fire"}
+    node = cluster.nodes[other]
+    answer = node.put("/room.json", {"topic": "fire"})
+    assert (answer.status, answer.json) == (200, {"topic": "fire"})
     assert cluster.nodes[owner].get("/room/topic.json").json == "fire"
-    assert cluster.ask("GET", "/room.json?shallow=true", start=other) == {"topic": True}
+    # Answers are the owner's, whatever they are: bodies, headers, refusals.
+    for method, path, headers in [
+        ("GET", "/room.json?shallow=true", {}), ("GET", "/room.json", {"X-Firebase-ETag": "true"}),
+        ("GET", "/room.json?orderBy=1", {}), ("PUT", "/a.b.json", {}), ("HEAD", "/room.json", {}),
+        ("GET", "/room.json", {"Origin": "http://localhost:8080"}), ("GET", "/room.json", {"Accept-Encoding": "gzip"}),
+    ]:
+        ours, theirs = [cluster.nodes[number].request(method, path, headers=headers) for number in (other, owner)]
+        assert (ours.status, ours.body) == (theirs.status, theirs.body), path
+        seen = [{name.lower(): value for name, value in one.headers.items() if name.lower() not in ("date", "connection")} for one in (ours, theirs)]
+        assert seen[0] == seen[1], path
+
+
+def test_what_is_large_or_has_no_end_is_sent_to_the_owner(cluster):
+    owner, other = cluster.owner(), follower(cluster)
+    for path, headers in [("/room.json", {"Accept": "text/event-stream"}), ("/.backup", {}), ("/v0/b/demo.appspot.com/o/x", {})]:
+        connection = http.client.HTTPConnection("127.0.0.1", cluster.ports[other], timeout=60)
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["Location"]) == (307, f"http://127.0.0.1:{cluster.ports[owner]}{path}")
+        connection.close()
 
 
 def test_probes_and_figures_tell_the_owner_from_followers(cluster):

@@ -103,6 +103,7 @@ private struct Node: ~Copyable {
             details: Beat.Details(clientAddress: "a", nodeAddress: "a", rulesDigest: 0),
             mark: mark,
             folder: folder,
+            secret: nil,
             open: { _ in preconditionFailure("the test has opened it") },
             reports: heard.reports
         )

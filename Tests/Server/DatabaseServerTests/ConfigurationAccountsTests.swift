@@ -56,7 +56,7 @@ private let samples: [Setting: (one: [String], other: [String])] = [
     .clusterNode: (["n1"], ["n2"]), .clusterBrokers: (["a:4222"], ["b:4222", "c:4222"]),
     .clusterMonitors: (["http://a:8222"], ["http://b:8222", "http://c:8222"]),
     .clusterBrokerUserFile: (["one"], ["two"]), .clusterSecretFile: (["one"], ["two"]),
-    .clusterBrokerCAFile: (["one"], ["two"]),
+    .clusterCAFile: (["one"], ["two"]),
     .clusterAdvertise: (["a:9000"], ["b:9000"]),
 ]
 
@@ -88,7 +88,7 @@ private let companions: [Setting: [Setting: [String]]] = [
     .clusterBrokerUserFile: [
         .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
     ],
-    .clusterBrokerCAFile: [
+    .clusterCAFile: [
         .clusterNode: ["n1"], .clusterBrokers: ["a:4222"], .clusterAdvertise: ["a:9000"],
     ],
     .clusterSecretFile: [

@@ -26,8 +26,8 @@ struct ClusterOptions: ParsableArguments {
     )
     var clusterBrokerUserFile: String?
 
-    @Option(help: .value("file", "The authorities of the brokers' certificates, PEM; encrypts."))
-    var clusterBrokerCAFile: String?
+    @Option(help: .value("file", "The authorities of the certificates of brokers and nodes, PEM."))
+    var clusterCAFile: String?
 
     @Option(
         help: .value("file", "The secret that the nodes have in common; seals shared keys.")

@@ -185,13 +185,17 @@ extension ClientAddress.Claims {
 }
 
 extension Server {
-    /// Where a request comes from, behind the proxies of `--trusted-proxy`.
+    /// Where a request comes from, behind the proxies of `--trusted-proxy` and other nodes of the group.
     func client(of head: RequestHead) -> ClientAddress {
-        ClientAddress(
+        var proxies = configuration.trustedProxies
+        if cluster?.isRelayed(head) == true, let node = AddressRange(head.peerAddress) {
+            proxies.append(node)
+        }
+        return ClientAddress(
             peer: head.peerAddress,
             isTLS: head.isTLS,
             claims: ClientAddress.Claims(head),
-            proxies: configuration.trustedProxies
+            proxies: proxies
         )
     }
 

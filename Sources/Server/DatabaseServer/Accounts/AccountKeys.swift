@@ -16,8 +16,8 @@ final class AccountKeys {
     private(set) var published: [UInt8]
     /// Where they are kept; nil for a server that keeps nothing.
     let folder: KeyFolder?
-    /// What seals the keys that a group has in common; nil without a group, or when they are copied by hand.
-    let groupSeal: GroupKeySeal?
+    /// The secret of the group; nil without a group, or when keys are copied by hand.
+    let groupSecret: GroupSecret?
     /// Whether ID tokens are signed.
     let signsIdentity: Bool
     /// When the keys have to be looked at again, seconds since 1970.
@@ -38,10 +38,10 @@ final class AccountKeys {
         _ seal: RefreshSeal,
         _ signing: SigningKeys,
         _ folder: KeyFolder?,
-        _ groupSeal: GroupKeySeal?,
+        _ groupSecret: GroupSecret?,
         signsIdentity: Bool
     ) {
-        self.groupSeal = groupSeal
+        self.groupSecret = groupSecret
         self.seal = seal
         self.signing = signing
         self.folder = folder
@@ -60,14 +60,14 @@ final class AccountKeys {
         var folder: KeyFolder?
         var signing = SigningKeys(lifetime: lifetime)
         var seal = RefreshSeal(key: Randomness.bytes(TokenLimits.sealKeyByteCount))
-        let groupSeal = try configuration.cluster?.secretFile.map {
-            try GroupKeySeal(secretFile: $0, lifetime: lifetime)
+        let groupSecret = try configuration.cluster?.secretFile.map {
+            try GroupSecret(file: $0, keyLifetime: lifetime)
         }
         if case .folder(let path) = configuration.storage {
             let opened = try KeyFolder.open(inDataFolder: path)
             if let group, configuration.cluster != nil {
-                guard let groupSeal else { throw ClusterStartError.noSecret }
-                let keys = try groupSeal.open(group)
+                guard let groupSecret else { throw ClusterStartError.noSecret }
+                let keys = try groupSecret.open(group)
                 try keys.write(to: opened, secretFolder: configuration.secretFolder)
             }
             seal = RefreshSeal(key: try opened.sealKey(orElse: Randomness.bytes))
@@ -83,7 +83,7 @@ final class AccountKeys {
             isChanged = true
         }
         if isChanged { try folder?.write(signing) }
-        return AccountKeys(seal, signing, folder, groupSeal, signsIdentity: isProduction)
+        return AccountKeys(seal, signing, folder, groupSecret, signsIdentity: isProduction)
     }
 
     /// Takes the keys of the group into force.

@@ -11,6 +11,8 @@ struct ClusterLink: Sendable {
     /// Where its local log stands in the shared one.
     let mark: LogMark
     let folder: DataFolder
+    /// Signs beats; nil when they are not signed.
+    let secret: GroupSecret?
     /// Opens the shared log; news come on any thread.
     let open: @Sendable (_ deliver: @escaping @Sendable (LogNews) -> Void) -> any ReplicatedLog
     let reports: Reports

@@ -20,7 +20,7 @@ extension ClusterService {
         else { return }
         let group: GroupKeys
         do throws(ClusterStartError) {
-            guard let seal = keys.groupSeal else { throw .noSecret }
+            guard let seal = keys.groupSecret else { throw .noSecret }
             group = try seal.open(text)
         } catch {
             log.critical("this node ends: \(error)")
@@ -51,7 +51,7 @@ extension ClusterService {
     /// Gives the log this node's keys where it has none, or older ones; called each second by an owner.
     func shareKeys() {
         let keys = server.identity.accounts.keys
-        guard leads, let seal = keys.groupSeal, let folder = keys.folder else { return }
+        guard leads, let seal = keys.groupSecret, let folder = keys.folder else { return }
         if server.identity.accountDirectory.groupKeys == nil { keysAreDue = true }
         guard keysAreDue else { return }
         keysAreDue = false

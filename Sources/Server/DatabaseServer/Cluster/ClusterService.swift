@@ -16,10 +16,14 @@ final class ClusterService: Service {
     /// Whether this node owns the group, and serves.
     private(set) var leads = false
     private(set) var status: ClusterStatus?
-    private var fault: LogFault?
+    private(set) var fault: LogFault?
     private var isStalled = false
     /// Whether another node was heard under this one's name.
     private var isNameTaken = false
+    /// Sends requests of clients to the owner; nil without a secret that shows who relays.
+    private(set) lazy var relay = makeRelay()
+    /// Requests that were sent to the owner.
+    var relayedCount = 0
     /// Of the files of rules that are in force.
     private var rulesDigest: UInt64 = 0
     /// Whether a node says another one.
@@ -37,6 +41,14 @@ final class ClusterService: Service {
     init(_ server: Server, _ settings: ClusterSettings) {
         self.server = server
         self.settings = settings
+    }
+
+    private func makeRelay() -> OwnerRelay? {
+        guard settings.secretFile != nil else { return nil }
+        return OwnerRelay(
+            authorityFile: settings.authorityFile,
+            byteLimit: configuration.limits.responseByteCount + 1 << 20
+        )
     }
 
     /// Follows the group until this node owns it; `lead` is called then, once.
@@ -164,25 +176,7 @@ final class ClusterService: Service {
     // MARK: - The door
 
     /// Where the owner is reached, `http://HOST:PORT`; nil when this node does not know.
-    private var ownerAddress: String? { status?.owner?.details.clientAddress }
-
-    /// What a request is answered with that only the owner answers; nil where this node does, or for a WebSocket, which
-    /// is sent elsewhere once it is open.
-    func refusal(of request: ResolvedRequest) -> HTTPResponse? {
-        if leads || request.route.answersWhileFollowing { return nil }
-        if request.head.isWebSocketUpgrade, ownerAddress != nil { return nil }
-        guard fault == nil, let ownerAddress else {
-            var response = HTTPResponse.error(503, fault.map { "\($0)" } ?? Self.noOwner)
-            response.headers.append(("Retry-After", "1"))
-            return response
-        }
-        var response = HTTPResponse.error(307, "Another node owns the group: \(ownerAddress)")
-        let target = request.head.rawTarget
-        response.headers.append(("Location", ownerAddress + (target.hasPrefix("/") ? target : "/")))
-        return response
-    }
-
-    private static let noOwner = "No node owns the group now; one will within seconds."
+    var ownerAddress: String? { status?.owner?.details.clientAddress }
 
     /// Sends a client of the wire protocol to the owner.
     func redirect(_ socket: WebSocketConnection) {
@@ -269,6 +263,11 @@ final class ClusterService: Service {
             "hearth_cluster_waiting_bytes",
             "Bytes of commits that are not in the shared log.",
             status.waitingByteCount
+        )
+        metrics.counter(
+            "hearth_cluster_relayed_total",
+            "Requests of clients that were sent to the owner.",
+            relayedCount
         )
         for (name, help, count) in [
             (

@@ -15,8 +15,8 @@ struct ClusterSettings: Equatable, Sendable {
     var brokerUserFile: String?
     /// Whether connections to brokers are encrypted.
     var usesBrokerTLS = false
-    /// The authorities that brokers' certificates are checked against, PEM; nil: the system's.
-    var brokerAuthorityFile: String?
+    /// The authorities that certificates of brokers and nodes are checked against, PEM; nil: the system's.
+    var authorityFile: String?
     /// A file with the secret that the nodes have in common; nil when their keys are copied by hand.
     var secretFile: String?
 
@@ -40,7 +40,7 @@ extension Configuration {
             return address.hasPrefix("nats://") ? String(address) : "nats://\(address)"
         }
         let encryptedCount = written.count { $0.hasPrefix("tls://") }
-        let authorityFile = reader.text(.clusterBrokerCAFile)
+        let authorityFile = reader.text(.clusterCAFile)
         let monitors = reader.list(
             .clusterMonitors,
             "Write http://HOST:PORT, such as http://10.0.0.1:8222."
@@ -56,7 +56,7 @@ extension Configuration {
         guard let node = reader.text(.clusterNode) else {
             for setting in [
                 Setting.clusterBrokers, .clusterAdvertise, .clusterMonitors, .clusterBrokerUserFile,
-                .clusterBrokerCAFile, .clusterSecretFile,
+                .clusterCAFile, .clusterSecretFile,
             ] where reader.isSet(setting) {
                 let advice = "Name this node with --cluster-node, or leave it out."
                 reader.fault(setting, "means nothing without --cluster-node", advice)
@@ -102,8 +102,8 @@ extension Configuration {
             address: address,
             monitors: monitors,
             brokerUserFile: userFile,
-            usesBrokerTLS: encryptedCount > 0 || authorityFile != nil,
-            brokerAuthorityFile: authorityFile,
+            usesBrokerTLS: encryptedCount > 0,
+            authorityFile: authorityFile,
             secretFile: secretFile
         )
     }

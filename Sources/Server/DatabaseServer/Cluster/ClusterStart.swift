@@ -53,7 +53,7 @@ enum ClusterStart {
         brokers.replicaCount = settings.replicaCount
         brokers.credentials = try credentials(settings)
         if settings.usesBrokerTLS {
-            brokers.tls = BrokerTLS(authorityFile: settings.brokerAuthorityFile)
+            brokers.tls = BrokerTLS(authorityFile: settings.authorityFile)
         }
         return brokers
     }
@@ -69,7 +69,7 @@ enum ClusterStart {
         at settings: ClusterSettings
     ) -> (facts: [BrokerFacts], faults: [BrokerFault]) {
         var http = HTTPOptions()
-        http.authorityFile = settings.brokerAuthorityFile
+        http.authorityFile = settings.authorityFile
         return BrokerMonitor.check(settings.monitors, requiresSync: true, http: http)
     }
 
@@ -91,6 +91,7 @@ extension ClusterLink {
         _ folder: DataFolder,
         from mark: LogMark,
         rulesDigest: UInt64,
+        secret: GroupSecret?,
         open: @escaping @Sendable (@escaping @Sendable (LogNews) -> Void) -> any ReplicatedLog,
         _ reports: Reports
     ) {
@@ -106,6 +107,7 @@ extension ClusterLink {
             ),
             mark: mark,
             folder: folder,
+            secret: secret,
             open: open,
             reports: reports
         )

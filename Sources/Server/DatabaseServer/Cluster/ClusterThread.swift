@@ -84,6 +84,9 @@ struct ClusterThread: ~Copyable {
             try hand(&batch)
             switch message {
             case .commit, .audit, .sync: break
+            case .news(.beat(let bytes)) where link.secret != nil:
+                // One that no node has signed says nothing.
+                if let beat = link.secret?.beat(in: bytes) { try step(.news(.beat(beat))) }
             case .news(let news): try step(.news(news))
             case .barrier(let body):
                 barriers.append(Barrier(commitCount: handedCount, body: body))
@@ -154,7 +157,7 @@ struct ClusterThread: ~Copyable {
                 shared.append(entry, number: number, expecting: last)
             case .tail(let sequence): shared.tail(from: sequence)
             case .purge(let sequence): shared.purge(through: sequence)
-            case .beat(let bytes): shared.beat(bytes)
+            case .beat(let bytes): shared.beat(link.secret?.sign(bytes) ?? bytes)
             case .committed(let records, let mark): try take(records, mark, isOwn: isOwner)
             case .owned:
                 link.reports.owned()

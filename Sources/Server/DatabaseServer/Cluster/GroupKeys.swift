@@ -1,4 +1,3 @@
-import Files
 import JSONTree
 import Tokens
 
@@ -33,57 +32,9 @@ struct GroupKeys: Sendable {
     }
 }
 
-/// What seals the keys of a group: a secret that its nodes have in common, and nobody else.
-struct GroupKeySeal: Sendable {
-    private static let prefix = "hgk1_"
-    /// Characters of the secret; it is random, so 32 of them cannot be tried through.
-    private static let secretByteCount = 32...4096
-
-    private let box: SealedBox
-    private let path: String
-    /// Seconds that a signing key signs.
-    private let lifetime: Int64
-
-    /// Reads the file of the secret.
-    ///
-    /// - Throws: `FileError`, also when others may read it; `ClusterStartError.secret` for one that is too short.
-    init(secretFile path: String, lifetime: Int64) throws {
-        self.path = path
-        self.lifetime = lifetime
-        let limit = Self.secretByteCount
-        let secret = try SmallFile.readSecret(path, byteLimit: limit.upperBound + 64)
-        guard limit.contains(secret.count) else {
-            throw ClusterStartError.secret(path: path, byteCount: secret.count)
-        }
-        guard let box = SealedBox(secret: secret, purpose: "keys of a group") else {
-            throw KeyFolderError.noRandomness
-        }
-        self.box = box
-    }
-
-    /// The text for the log.
-    func seal(_ keys: GroupKeys) throws(KeyFolderError) -> String {
-        guard let sealed = keys.text.flatMap(box.seal) else { throw .noRandomness }
-        return Self.prefix + Base64.encode(sealed, .url)
-    }
-
-    /// The keys of a text of the log.
-    ///
-    /// - Throws: `ClusterStartError.otherSecret` for one that was sealed with another secret, or by a newer server.
-    func open(_ text: String) throws(ClusterStartError) -> GroupKeys {
-        guard text.hasPrefix(Self.prefix),
-            let sealed = Base64.decodeURL(text.utf8.dropFirst(Self.prefix.utf8.count)),
-            let opened = box.open(sealed)
-        else { throw .otherSecret(path: path) }
-        do { return try GroupKeys(text: opened, lifetime: lifetime) } catch {
-            throw .otherSecret(path: path)
-        }
-    }
-}
-
 extension GroupKeys {
     /// nil when OpenSSL is out of memory.
-    fileprivate var text: [UInt8]? {
+    var text: [UInt8]? {
         guard let signingText = SigningKeyText.write(signing) else { return nil }
         let text: JSONValue = [
             "refreshKey": .string(Base64.encode(sealKey, .url)),
@@ -95,7 +46,7 @@ extension GroupKeys {
     }
 
     /// - Throws: for what this version does not write.
-    fileprivate init(text: [UInt8], lifetime: Int64) throws {
+    init(text: [UInt8], lifetime: Int64) throws {
         let node = try Node.readingAnyJSON(text)
         guard let key = Base64.decodeURL((node.member("refreshKey").string ?? "").utf8),
             key.count == TokenLimits.sealKeyByteCount

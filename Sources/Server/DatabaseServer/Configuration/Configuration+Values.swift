@@ -98,7 +98,7 @@ extension Configuration {
             .accountsWebhook, .accountsWebhookSecretFile, .publicURL, .passwordRequires,
             .trustedProxy, .hubPort, .filesRules, .filesS3, .filesS3Bucket, .filesS3KeyFile,
             .filesS3CAFile, .import, .exportOnExit, .clusterNode, .clusterBrokers,
-            .clusterMonitors, .clusterBrokerUserFile, .clusterBrokerCAFile, .clusterSecretFile,
+            .clusterMonitors, .clusterBrokerUserFile, .clusterCAFile, .clusterSecretFile,
             .clusterAdvertise:
             []
         }

@@ -79,7 +79,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case clusterBrokers = "cluster-brokers"
     case clusterMonitors = "cluster-monitors"
     case clusterBrokerUserFile = "cluster-broker-user-file"
-    case clusterBrokerCAFile = "cluster-broker-ca-file"
+    case clusterCAFile = "cluster-ca-file"
     case clusterSecretFile = "cluster-secret-file"
     case clusterAdvertise = "cluster-advertise"
 

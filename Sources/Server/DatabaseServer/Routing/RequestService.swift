@@ -33,7 +33,13 @@ final class RequestService: Service {
     func admit(_ request: ResolvedRequest) -> Admission {
         if let refusal = refusal(byOriginOf: request) { return .refuse(refusal) }
         if let refusal = refusal(byRoleOf: request) { return .refuse(refusal) }
-        if let refusal = server.cluster?.refusal(of: request) { return .refuse(refusal) }
+        switch server.cluster?.passage(of: request) {
+        case nil, .here: break
+        case .refused(let refusal): return .refuse(refusal)
+        case .relayed:
+            request.isRelayed = true
+            return .accept()
+        }
         if request.head.isWebSocketUpgrade { return admitUpgrade(request) }
         if server.isStopping, !request.route.answersWhileStopping {
             return .refuse(Self.stoppingAnswer)
@@ -162,6 +168,7 @@ final class RequestService: Service {
         let request = ResolvedRequest.of(exchange)
         // One that comes again, now whole, was counted.
         if !request.isAdmitted { count(request.route) }
+        if request.isRelayed, let cluster = server.cluster { return cluster.relay(exchange) }
         if admitsFirst(exchange, request) { return }
         if !inflates(exchange, request) { dispatch(exchange, request) }
     }

@@ -239,6 +239,7 @@ private struct ServerStart {
             folder,
             from: mark,
             rulesDigest: WatchedFiles(configuration).rulesDigest,
+            secret: accounts.keys.groupSecret,
             open: try ClusterStart.log(settings, log),
             ClusterLink.Reports(
                 entered: { commits, taken in

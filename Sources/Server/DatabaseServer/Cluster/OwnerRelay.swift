@@ -1,0 +1,116 @@
+import Dispatch
+import HTTPClient
+import Synchronization
+
+/// The threads of a follower that send requests of its clients to the owner, each one request at a time over a connection
+/// that stays.
+final class OwnerRelay: Sendable {
+    /// A request, and what takes the end of it on the relay's thread.
+    struct Errand: Sendable {
+        let method: Method
+        let url: String
+        /// `Name: value`
+        let headers: [String]
+        let body: [UInt8]
+        let report: @Sendable (Result<Answer, Fault>) -> Void
+    }
+
+    /// A method that is relayed.
+    struct Method: Sendable {
+        fileprivate let method: HTTPRequest.Method
+
+        /// nil for one that is not.
+        init?(_ name: String) {
+            guard let method = HTTPRequest.Method(rawValue: name) else { return nil }
+            self.method = method
+        }
+    }
+
+    /// Why the owner said nothing.
+    struct Fault: Error, CustomStringConvertible {
+        fileprivate let error: HTTPError
+
+        var description: String { "\(error)" }
+    }
+
+    /// What the owner says.
+    struct Answer: Sendable {
+        let status: Int
+        /// Names in lower case.
+        let headers: [String: String]
+        let body: [UInt8]
+    }
+
+    /// Requests that are with the owner at a time.
+    static let threadCount = 8
+    /// Requests that may wait for a thread.
+    static let waitingLimit = 1_024
+    private static let connectSeconds = 5
+
+    private let waiting = Mutex<[Errand]>([])
+    private let isThere = DispatchSemaphore(value: 0)
+
+    /// Begins. `authorityFile` has the authorities of the nodes' certificates, nil for the system's; an answer has at most
+    /// `byteLimit` bytes.
+    init(authorityFile: String?, byteLimit: Int) {
+        for _ in 0..<Self.threadCount {
+            // They end with the process: a node relays until then.
+            _ = WorkThread { [self] in run(authorityFile, byteLimit) }
+        }
+    }
+
+    /// Whether the errand was taken.
+    func post(_ errand: Errand) -> Bool {
+        let isTaken = waiting.withLock { waiting in
+            guard waiting.count < Self.waitingLimit else { return false }
+            waiting.append(errand)
+            return true
+        }
+        if isTaken { isThere.signal() }
+        return isTaken
+    }
+
+    private func run(_ authorityFile: String?, _ byteLimit: Int) {
+        var options = HTTPOptions()
+        options.authorityFile = authorityFile
+        options.connectSeconds = Self.connectSeconds
+        options.followsRedirects = false
+        var client: HTTPClient?
+        while true {
+            isThere.wait()
+            let errand = waiting.withLock { $0.removeFirst() }
+            do throws(HTTPError) {
+                let own = if let client { client } else { try HTTPClient(options) }
+                client = own
+                errand.report(.success(try Self.answer(to: errand, own, byteLimit)))
+            } catch {
+                errand.report(.failure(Fault(error: error)))
+            }
+        }
+    }
+
+    private static func answer(
+        to errand: Errand,
+        _ client: HTTPClient,
+        _ byteLimit: Int
+    ) throws(HTTPError) -> Answer {
+        var request = HTTPRequest(
+            errand.method.method,
+            errand.url,
+            headers: errand.headers,
+            body: errand.body.isEmpty ? .none : .bytes(errand.body)
+        )
+        request.keptByteLimit = byteLimit
+        try client.start(request)
+        guard let ended = try client.next() else { preconditionFailure("a started request ends") }
+        switch ended.result {
+        case .success(let response):
+            return Answer(status: response.status, headers: response.headers, body: response.body)
+        case .failure(let error):
+            guard let error = error as? HTTPError else {
+                preconditionFailure("nothing else is thrown without a receiver")
+            }
+            throw error
+        }
+    }
+}
