@@ -1,5 +1,6 @@
 import ClusterLog
 import DatabaseCore
+import Files
 import JSONTree
 import SimulatedStorage
 import Synchronization
@@ -49,6 +50,7 @@ private final class Heard: Sendable {
         var deposed: [String] = []
         var positions: [LogPosition] = []
         var heads: [[LogHead]] = []
+        var nodes: [Beat] = []
     }
 
     let events = Mutex(Events())
@@ -63,7 +65,7 @@ private final class Heard: Sendable {
             deposed: { [self] reason in events.withLock { $0.deposed.append(reason) } },
             stalled: { _ in },
             stopped: { [self] fault in events.withLock { $0.stopped.append(fault) } },
-            status: { _ in }
+            status: { [self] status in events.withLock { $0.nodes = status.nodes } }
         )
     }
 
@@ -90,7 +92,11 @@ private struct Node: ~Copyable {
     private let folder: DataFolder
     private var thread: ClusterThread
 
-    init(_ storage: SimulatedLogStorage, _ shared: ListLog) throws {
+    init(
+        _ storage: SimulatedLogStorage,
+        _ shared: ListLog,
+        secret: GroupSecret? = nil
+    ) throws {
         let folder = try DataFolder.open(storage, options: LogOptions(syncPolicy: .onRequest))
         var records = 0
         let recovered = try folder.recover { step in
@@ -103,7 +109,7 @@ private struct Node: ~Copyable {
             details: Beat.Details(clientAddress: "a", nodeAddress: "a", rulesDigest: 0),
             mark: mark,
             folder: folder,
-            secret: nil,
+            secret: secret,
             open: { _ in preconditionFailure("the test has opened it") },
             reports: heard.reports
         )
@@ -273,6 +279,40 @@ struct ClusterThreadTests {
         #expect(try nextBeat(&node).details.rulesDigest == 0)
         try node.take([.rules(digest: 9)])
         #expect(try nextBeat(&node).details.rulesDigest == 9)
+        node.close()
+    }
+
+    @Test("hears beats that were signed with its secret, and no others")
+    func signedBeats() throws {
+        let folder = try TemporaryFolder()
+        func secret(_ name: String) throws -> GroupSecret {
+            let path = "\(folder.path)/\(name)"
+            let text = String(repeating: name, count: 32)
+            _ = try SmallFile.createPrivate(path, Array(text.utf8))
+            return try GroupSecret(file: path, keyLifetime: 3600)
+        }
+        let (own, strange) = try (secret("a"), secret("b"))
+        var node = try Node(SimulatedLogStorage(seed: 1), ListLog(), secret: own)
+        let beat = Beat(
+            .following,
+            of: Incarnation(node: NodeID(2), number: 5),
+            logID: 0,
+            progress: LogProgress(epoch: 0, commit: 0),
+            sequence: 0,
+            checkpointed: 0,
+            details: Beat.Details(clientAddress: "b", nodeAddress: "b", rulesDigest: 0)
+        ).encoded
+        var changed = own.sign(beat)
+        changed[10] ^= 1
+        try node.take([.news(.link(isUp: true))])
+        for bytes in [[], beat, strange.sign(beat), changed, Array(own.sign(beat).dropLast())] {
+            try node.take([.news(.beat(bytes))])
+        }
+        try node.settle()
+        #expect(node.heard.read { $0.nodes.isEmpty })
+        try node.take([.news(.beat(own.sign(beat)))])
+        try node.settle()
+        #expect(node.heard.read { $0.nodes.count } == 1)
         node.close()
     }
 
