@@ -149,6 +149,7 @@ def test_a_data_folder_that_leaves_its_group_keeps_the_keys(cluster):
 
 def test_different_files_of_rules_are_said(cluster, tmp_path):
     owner = cluster.owner()
+    await_common_keys(cluster)
     cluster.until_all(lambda status: status["rulesDiffer"] is False and len(status["nodes"]) == 2, "the same rules")
     other = next(number for number in cluster.running() if number != owner)
     assert cluster.nodes[other].stop() == 0
