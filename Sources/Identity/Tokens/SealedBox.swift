@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Encrypts texts and opens them, AES-256-GCM: without the secret nobody reads one, makes one or changes one.
+/// Encrypts texts and opens them, AES-256-GCM: only who has the secret can read one or make one.
 ///
 ///     nonce, 12 random bytes | as many bytes as the text has | tag, 16 bytes
 package struct SealedBox: Sendable {

@@ -38,7 +38,7 @@ extension LogFault: CustomStringConvertible {
         case .gap(let expected, let found):
             """
             the log goes on at entry \(found), and this node has read it to the one before entry \(expected). \
-            Stop the node, and make its data folder anew with 'hearth cluster join'.
+            Make the data folder of this node anew with 'hearth cluster join'.
             """
         case .otherLog(let sequence):
             """

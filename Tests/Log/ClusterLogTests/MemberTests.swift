@@ -546,7 +546,7 @@ struct StoppedMemberTests {
             .gap(expected: 7, found: 9), .otherLog(sequence: 7),
             .wentBack(last: 7, known: LogProgress(epoch: 1, commit: 2)),
         ]
-        let advice = ["Check", "Update", "Give", "Found"]
+        let advice = ["Check", "Update", "cluster join", "Found"]
         for fault in faults {
             let text = fault.description
             #expect(text.contains("7"), "\(text)")

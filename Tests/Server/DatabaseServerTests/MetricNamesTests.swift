@@ -46,7 +46,8 @@ struct MetricNamesTests {
         "hearth_cluster_stopped", "hearth_cluster_epoch", "hearth_cluster_sequence",
         "hearth_cluster_behind_entries", "hearth_cluster_waiting_bytes",
         "hearth_cluster_void_total", "hearth_cluster_claims_total",
-        "hearth_cluster_sent_again_total",
+        "hearth_cluster_sent_again_total", "hearth_cluster_relayed_total",
+        "hearth_cluster_rules_differ",
     ]
 
     @Test("count the requests of each row of the table of routes, and no other")

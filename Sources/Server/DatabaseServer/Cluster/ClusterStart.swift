@@ -160,8 +160,8 @@ enum ClusterStartError: Error, CustomStringConvertible {
             "the file \(path) of --cluster-broker-user-file must have two lines, a user and a password, or a JWT and its seed"
         case .secret(let path, let byteCount):
             """
-            the secret in \(path) of --cluster-secret-file has \(byteCount) characters; it must have 32 to 4096 that nobody \
-            can guess: 'openssl rand -hex 32' makes some
+            the secret in \(path) of --cluster-secret-file has \(byteCount) characters; it must have 32 to 4096 random \
+            ones: 'openssl rand -hex 32' makes some
             """
         case .noSecret:
             "the nodes of this group have keys in common: give this one their --cluster-secret-file too"

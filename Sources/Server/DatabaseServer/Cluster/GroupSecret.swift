@@ -2,7 +2,7 @@ import Files
 import JSONTree
 import Tokens
 
-/// The secret that the nodes of a group have in common, and nobody else: it seals keys in the log, beats, and what a node says
+/// The secret that the nodes of a group have in common, and no others: it seals keys in the log, beats, and what a node says
 /// of the clients whose requests it relays.
 struct GroupSecret: Sendable {
     private static let keysPrefix = "hgk1_"
