@@ -214,6 +214,40 @@ class Window:
         self.key("Enter")
         return self
 
+    # Files
+
+    def give(self, how, name, content, kind, field, picker):
+        """Gives a file to what two selectors find: by "picker", or by "drop" or "paste" at the field."""
+        text = base64.b64encode(content).decode()
+        self.wait(f"document.querySelector({json.dumps(picker if how == 'picker' else field)}) !== null")
+        self.value(
+            f"""(() => {{
+                const bytes = Uint8Array.from(atob("{text}"), (sign) => sign.charCodeAt(0));
+                const given = new DataTransfer();
+                given.items.add(new File([bytes], {json.dumps(name)}, {{ type: {json.dumps(kind)} }}));
+                const facts = {{ bubbles: true, cancelable: true }};
+                const field = document.querySelector({json.dumps(field)});
+                if ({json.dumps(how)} === "paste") {{
+                    field.dispatchEvent(new ClipboardEvent("paste", {{ ...facts, clipboardData: given }}));
+                }} else if ({json.dumps(how)} === "drop") {{
+                    field.dispatchEvent(new DragEvent("dragover", {{ ...facts, dataTransfer: given }}));
+                    field.dispatchEvent(new DragEvent("drop", {{ ...facts, dataTransfer: given }}));
+                }} else {{
+                    const picker = document.querySelector({json.dumps(picker)});
+                    picker.files = given.files;
+                    picker.dispatchEvent(new Event("change"));
+                }}
+            }})()"""
+        )
+
+    def cut_files(self, bucket):
+        """From now on no upload to a bucket gets through, until `reach_files`."""
+        self.call("Network.enable")
+        self.call("Network.setBlockedURLs", urls=[f"*/v0/b/{bucket}/o?name=*"])
+
+    def reach_files(self):
+        self.call("Network.setBlockedURLs", urls=[])
+
     # Chat
 
     def follow(self, name):
@@ -232,26 +266,7 @@ class Window:
 
     def attach(self, how, name, content, kind):
         """Gives a file to what is written: by "picker", "drop" or "paste"."""
-        text = base64.b64encode(content).decode()
-        self.value(
-            f"""(() => {{
-                const bytes = Uint8Array.from(atob("{text}"), (sign) => sign.charCodeAt(0));
-                const given = new DataTransfer();
-                given.items.add(new File([bytes], {json.dumps(name)}, {{ type: {json.dumps(kind)} }}));
-                const facts = {{ bubbles: true, cancelable: true }};
-                const field = document.querySelector(".composer textarea");
-                if ({json.dumps(how)} === "paste") {{
-                    field.dispatchEvent(new ClipboardEvent("paste", {{ ...facts, clipboardData: given }}));
-                }} else if ({json.dumps(how)} === "drop") {{
-                    field.dispatchEvent(new DragEvent("dragover", {{ ...facts, dataTransfer: given }}));
-                    field.dispatchEvent(new DragEvent("drop", {{ ...facts, dataTransfer: given }}));
-                }} else {{
-                    const picker = document.querySelector(".composer input[type=file]");
-                    picker.files = given.files;
-                    picker.dispatchEvent(new Event("change"));
-                }}
-            }})()"""
-        )
+        self.give(how, name, content, kind, ".composer textarea", ".composer input[type=file]")
 
 
 # Every text in sight against what is behind it, by WCAG 2's formula; large text may have less, and does not need to.

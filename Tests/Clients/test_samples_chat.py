@@ -96,6 +96,18 @@ def test_files_are_attached_shown_and_deleted_with_their_message(pair, server):
             urllib.request.urlopen(address)
 
 
+def test_a_file_that_is_cut_goes_when_it_is_tried_again(pair):
+    ann, bob = pair("Xara", "Yann")
+    ann.cut_files("social")
+    ann.attach("drop", "lake.png", PNG, "image/png")
+    ann.key("Enter")
+    ann.wait_text(".message.refused", "Not sent: the server cannot be reached.")
+    ann.reach_files()
+    ann.press(".message.refused button", "Try again")
+    bob.wait("document.querySelector('.files img').naturalWidth === 300")
+    ann.wait_gone(".message.refused")
+
+
 def test_files_wait_for_the_first_words_of_a_chat(window):
     eve, bob = window("Zoe"), window("Zen")
     eve.follow("Zen")

@@ -3,9 +3,11 @@
 import json
 import struct
 import zlib
+from pathlib import Path
 
 import pytest
 
+from chat_people import wait_for
 from hearth_server import Hearth
 from page_requests import disturb, release
 from sample_pages import Window, contrast_faults, links
@@ -148,6 +150,84 @@ def test_an_evening_from_the_first_friend_to_the_end(window, tmp_path):
     # And so is a friendship that one ends.
     ann.press("#friends button", "End the friendship with Bob")
     bob.wait_text("#no-friends", "No friends yet")
+
+
+def give_photo(window, how, content, name="lake.png"):
+    window.give(how, name, content, "image/png", ".party-card h3", ".upload input")
+
+
+def test_photos_are_dropped_and_pasted_and_shown_while_they_go_up(window, tmp_path):
+    lou = window("Lou")
+    invite(lou, "Swimming")
+    content = Path(png(tmp_path / "photo.png")).read_bytes()
+    for count, how in enumerate(("picker", "drop", "paste"), start=1):
+        # The bytes are there, and the update that links them is held.
+        disturb(lou, "photos/", "held")
+        lou.wait("window.release === null")
+        give_photo(lou, how, content)
+        lou.wait("window.release")
+        lou.value("release()")
+        photo_count(lou, count)
+        lou.wait_gone(".sendings")
+    # To the page as a whole, which has one party.
+    lou.give("paste", "all.png", content, "image/png", "body", "")
+    photo_count(lou, 4)
+    invite(lou, "Diving")
+    lou.give("drop", "which.png", content, "image/png", "body", "")
+    lou.wait_notice("Drop pictures on a party", "alerts")
+    give_photo(lou, "drop", b"no picture at all", "no.png")
+    lou.wait_notice("Could not add no.png: the file is no picture.", "alerts")
+    assert lou.value("document.querySelectorAll('.sendings').length") == 0
+
+
+def test_a_photo_that_is_cut_is_added_when_it_is_tried_again_and_leaves_nothing_when_it_is_discarded(
+    window, server, tmp_path
+):
+    mia, ned = window("Mia"), window("Ned")
+    befriend(mia, "ned@example.com", ned, "Ned")
+    invite(mia, "Rowing")
+    answer(ned, "invites you")
+    ned.wait_text(".party-card", "Party of Mia")
+    content = Path(png(tmp_path / "photo.png")).read_bytes()
+    ned.cut_files("party")
+    give_photo(ned, "drop", content, "one.png")
+    give_photo(ned, "paste", content, "two.png")
+    ned.wait("document.querySelectorAll('.sendings li.refused').length === 2")
+    ned.wait_notice("two.png was not sent: the server cannot be reached.", "alerts")
+    assert ned.texts(".sendings li span") == ["Not sent: the server cannot be reached."] * 2
+    assert ned.value("[...document.querySelectorAll('.sendings img')].every((image) => image.naturalWidth === 300)")
+    assert len(read(server, f"users/{uid(ned)}/uploads")) == 2
+    ned.press(".sendings button", "Discard")
+    ned.wait("document.querySelectorAll('.sendings li').length === 1")
+    ned.reach_files()
+    ned.press(".sendings button", "Try again")
+    ned.wait_gone(".sendings")
+    ned.wait_notice("Mia was asked to add your photo.")
+    answer(mia, "has a photo for")
+    photo_count(mia, 1)
+    wait_for(lambda: read(server, f"users/{uid(ned)}/uploads") is None)
+    assert [photo["owner"] for photo in read(server, "photos").values() if photo["owner"] == uid(ned)] == [uid(ned)]
+
+
+def test_an_upload_whose_answer_is_lost_is_not_made_twice(window, server, tmp_path):
+    ola = window("Ola")
+    invite(ola, "Fishing")
+    # The bytes arrive, and the page does not learn so.
+    ola.value(
+        """void ((send) => {
+            XMLHttpRequest.prototype.send = function (content) {
+                XMLHttpRequest.prototype.send = send;
+                const { onerror } = this;
+                this.onload = onerror;
+                send.call(this, content);
+            };
+        })(XMLHttpRequest.prototype.send)"""
+    )
+    upload(ola, png(tmp_path / "photo.png"))
+    ola.wait_text(".sendings", "Not sent: the server cannot be reached.")
+    ola.press(".sendings button", "Try again")
+    photo_count(ola, 1)
+    assert len([photo for photo in read(server, "photos").values() if photo["owner"] == uid(ola)]) == 1
 
 
 def test_a_guest_suggests_a_friend_whom_the_host_invites(window):

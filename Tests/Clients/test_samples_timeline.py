@@ -147,23 +147,9 @@ def test_a_picture_of_ones_own_is_posted_and_goes_with_its_post(window, server):
     una, uli = window("Una"), window("Uli")
     uli.write("#find-people", "Una")
     uli.press("#found-people button", "Follow Una")
-    for how in ("change", "drop", "paste"):
-        una.value(
-            f"""(() => {{
-                const bytes = Uint8Array.from(atob("{base64.b64encode(PNG).decode()}"), (sign) => sign.charCodeAt(0));
-                const given = new DataTransfer();
-                given.items.add(new File([bytes], "lake.png", {{ type: "image/png" }}));
-                const form = document.getElementById("compose");
-                const facts = {{ bubbles: true, cancelable: true }};
-                if ("{how}" === "drop") form.dispatchEvent(new DragEvent("drop", {{ ...facts, dataTransfer: given }}));
-                else if ("{how}" === "paste")
-                    form.dispatchEvent(new ClipboardEvent("paste", {{ ...facts, clipboardData: given }}));
-                else {{
-                    form.querySelector("[value=file]").click();
-                    form.elements.file.files = given.files;
-                }}
-            }})()"""
-        )
+    for how in ("picker", "drop", "paste"):
+        una.press("#compose input[value=file]")
+        una.give(how, "lake.png", PNG, "image/png", "#compose", "#file")
         una.press("#compose button.primary")
         show(uli, "Picture by Una")
         uli.wait("document.querySelector('.post .picture').naturalWidth === 400")
@@ -178,6 +164,31 @@ def test_a_picture_of_ones_own_is_posted_and_goes_with_its_post(window, server):
     una.press("#compose input[value=file]")
     una.press("#compose button.primary")
     una.wait_text("#compose-problem", "Choose a picture.")
+
+
+def test_a_picture_that_is_cut_is_posted_when_it_is_tried_again_and_leaves_nothing_when_it_is_discarded(window, server):
+    ula = window("Ula")
+    uid = ula.value("JSON.parse(sessionStorage['hearth.samples.session']).uid")
+    notes = f"/uploads/{uid}.json?ns=social"
+    ula.cut_files("social")
+    for name in ("lake.png", "wood.png"):
+        # Another picture takes the place of one that was refused.
+        ula.give("drop", name, PNG, "image/png", "#compose", "#file")
+        ula.press("#compose button.primary")
+        ula.wait_text("#file-progress", "Not sent: the server cannot be reached.")
+    ula.reach_files()
+    ula.press("#file-progress button", "Try again")
+    show(ula, "Picture by Ula")
+    ula.wait("document.getElementById('file-progress').innerText === ''")
+    ula.cut_files("social")
+    ula.give("paste", "sea.png", PNG, "image/png", "#compose", "#file")
+    ula.press("#compose button.primary")
+    ula.press("#file-progress button", "Discard")
+    assert ula.value("document.getElementById('file').files.length") == 0
+    wait_for(lambda: server.request("GET", notes, None, OWNER).json is None)
+    ula.press("#compose button.primary")
+    ula.wait_text("#compose-problem", "Choose a picture.")
+    show(ula, "Picture by Ula")
 
 
 def test_a_card_that_is_too_long_is_reported_before_it_is_posted(window):

@@ -123,6 +123,10 @@ static const unsigned char photos_js[] = {
 #embed "Pages/samples/photos.js"
 };
 
+static const unsigned char uploads_js[] = {
+#embed "Pages/samples/uploads.js"
+};
+
 static const unsigned char parties_js[] = {
 #embed "Pages/samples/parties.js"
 };
@@ -391,6 +395,7 @@ static const struct page_file samples[] = {
     SCRIPT("bucket.js", bucket_js),
     SCRIPT("files.js", files_js),
     SCRIPT("photos.js", photos_js),
+    SCRIPT("uploads.js", uploads_js),
     SCRIPT("parties.js", parties_js),
 };
 

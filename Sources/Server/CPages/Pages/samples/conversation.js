@@ -4,6 +4,7 @@ import { arrange, attempt, dayText, deleteButton, el, fill, isSameDay, keepFocus
 import { caption, fault, sizeText } from "./files.js";
 import { messageElement, quoteText } from "./message.js";
 import { roomPanel } from "./roompanel.js";
+import { sendingLine, takeFiles } from "./uploads.js";
 
 const pageSize = 40;
 /** Behind each other's messages without a name between them. */
@@ -182,7 +183,7 @@ export class Conversation {
     const key = this.hearth.key();
     const sent = {
       key, text: text || caption(files.map(({ name }) => name)), replyTo: this.#answered?.key, state: "pending", why: "",
-      files, uploaded: new Map(), progress: 0,
+      files, uploaded: new Map(), progress: files.length ? 0 : null,
     };
     this.#outbox.push(sent);
     this.#drawItems();
@@ -347,18 +348,13 @@ export class Conversation {
         else this.#stopTyping();
       },
       onblur: () => this.#stopTyping(),
-      onpaste: (event) => {
-        if (!event.clipboardData.files.length) return;
-        event.preventDefault();
-        this.#choose([...event.clipboardData.files]);
-      },
     });
     const picker = el("input", {
       type: "file",
       multiple: true,
       hidden: true,
       onchange: () => {
-        this.#choose([...picker.files]);
+        this.#choose(picker.files);
         picker.value = "";
       },
     });
@@ -424,17 +420,13 @@ export class Conversation {
     scroll.addEventListener("load", () => {
       if (this.#sticksToEnd) this.#scrollToEnd();
     }, true);
-    const drag = (event) => {
-      if (!event.dataTransfer.types.includes("Files")) return;
-      event.preventDefault();
-      event.currentTarget.classList.toggle("dropping", event.type === "dragover");
-      if (event.type === "drop") this.#choose([...event.dataTransfer.files]);
-    };
-    return el(
+    const whole = el(
       "div",
-      { class: "conversation", ondragover: drag, ondragleave: drag, ondrop: drag },
+      { class: "conversation" },
       this.head, this.panel, scroll, this.typingLine, this.aim, this.chosen, form,
     );
+    takeFiles(whole, (given) => this.#choose(given));
+    return whole;
   }
 
   focus() {
@@ -563,27 +555,7 @@ export class Conversation {
   }
 
   #meta(row) {
-    if (row.state === "pending") {
-      const part = row.sent.files.length && row.sent.progress < 100 ? ` ${row.sent.progress} %` : "";
-      return el("p", { class: "meta" }, `Sending…${part}`);
-    }
-    if (row.state === "refused") {
-      return el(
-        "div",
-        { class: "meta row" },
-        el("span", {}, `Not sent: ${row.why}.`),
-        el("button", { class: "small", type: "button", onclick: () => this.#deliver(row.sent) }, "Try again"),
-        el(
-          "button",
-          {
-            class: "small",
-            type: "button",
-            onclick: () => this.#discard(row.sent),
-          },
-          "Discard",
-        ),
-      );
-    }
+    if (row.sent) return sendingLine(row.sent, () => this.#deliver(row.sent), () => this.#discard(row.sent));
     const time = row.isFollowed ? "" : timeText(row.at);
     const words = [time, row.seen].filter(Boolean).join(" · ");
     return words ? el("p", { class: "meta" }, words) : null;

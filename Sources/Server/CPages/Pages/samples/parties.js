@@ -106,20 +106,21 @@ export class Parties {
 
   /**
    * First the photo with a note of what is left to do, then its bytes; what links to them only once they are
-   * acknowledged.
+   * acknowledged. One that was refused may be added again. `report` gets how many bytes are there.
    */
-  async addPhoto(party, owner, png) {
-    const photo = this.hearth.key();
+  async addPhoto({ photo, party, owner, png }, report) {
     const note = `users/${this.me}/uploads/${photo}`;
-    const places = { [`photos/${photo}`]: { owner: this.me, host: owner, party, file: png.size }, [note]: party };
-    await this.hearth.updateOnce(places, note, party);
-    try {
-      await this.bucket.put(photoPath(party, photo), png, "image/png");
-    } catch (refusal) {
-      await this.#removeUpload(party, photo);
-      throw refusal;
+    if ((await this.hearth.get(note)) !== party) {
+      const places = { [`photos/${photo}`]: { owner: this.me, host: owner, party, file: png.size }, [note]: party };
+      await this.hearth.updateOnce(places, note, party);
     }
+    await this.bucket.put(photoPath(party, photo), png, "image/png", report);
     await this.#linkPhoto(party, owner, photo);
+  }
+
+  /** Takes away a photo that could not be added. */
+  discardPhoto({ photo, party }) {
+    return this.#removeUpload(party, photo);
   }
 
   /** Takes away a photo that nothing links to: the note goes when its bytes are gone. */

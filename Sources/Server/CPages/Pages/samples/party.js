@@ -6,7 +6,8 @@ import { applying, inOrder, isMessage, isQuestion, meaning, news, stillCounts } 
 import { questionParts } from "./questions.js";
 import { loadGuest, makeGuest, Parties } from "./parties.js";
 import { askForParty, partyParts, timeOf } from "./partycard.js";
-import { PhotoAlbum } from "./photos.js";
+import { PhotoAlbum, PhotoOutbox } from "./photos.js";
+import { takeFiles } from "./uploads.js";
 
 openGate({
   database: "party",
@@ -35,6 +36,7 @@ class PartyPage {
     this.me = me;
     this.parties = new Parties(hearth, me);
     this.album = new PhotoAlbum(hearth);
+    this.outbox = new PhotoOutbox(this);
     hearth.observeValue(`users/${me.uid}`, (user) => {
       const isFirst = !this.#isUserKnown;
       this.#user = user ?? {};
@@ -48,6 +50,7 @@ class PartyPage {
     });
     byId("new-party").addEventListener("click", () => askForParty(this));
     whenSubmitted(byId("ask-friend"), (data) => this.#ask(data.get("email").trim()));
+    takeFiles(document.body, (given) => this.#addToTheOnly(given));
     setInterval(() => this.#drawParties(), 60_000);
   }
 
@@ -158,18 +161,41 @@ class PartyPage {
     followed.stop = this.hearth.observeValue(`parties/${key}`, tell, () => tell(null));
   }
 
-  #drawParties() {
+  get #shown() {
     const invited = new Set([...this.#messages.values()]
       .filter((message) => meaning(message, this.#owned) === "invitation").map((message) => message.party));
-    const shown = [...this.#followed].filter(([key, { party }]) => party && !invited.has(key));
+    return [...this.#followed].filter(([key, { party }]) => party && !invited.has(key));
+  }
+
+  addPhotos(key, files) {
+    const { party } = this.followed(key);
+    if (party) this.outbox.add(key, party.owner, [...files]);
+  }
+
+  /** Pictures that are given to the page and to none of its parties. */
+  #addToTheOnly(files) {
+    const [only, ...others] = this.#shown;
+    if (!only || others.length) return notice("Drop pictures on a party, or press it before you paste them.", true);
+    this.addPhotos(only[0], files);
+  }
+
+  #drawParties() {
+    const shown = this.#shown;
     shown.sort(([one, { party }], [other, { party: next }]) =>
       timeOf(party.date) - timeOf(next.date) || (one < other ? -1 : 1));
     byId("no-parties").hidden = shown.length > 0;
     arrange(byId("parties"), shown, ([key]) => key, ([key, { party }], old) => {
-      const item = old ?? el("li", { class: "card party-card" });
+      const item = old ?? this.#card(key);
       keepFocus(item, () => fill(item, partyParts(this, key, party)));
       return item;
     });
+  }
+
+  /** A party, which pictures can be dropped on, and which a press chooses for those that are pasted. */
+  #card(key) {
+    const item = el("li", { class: "card party-card", tabindex: -1 });
+    takeFiles(item, (given) => this.addPhotos(key, given));
+    return item;
   }
 
   // The inbox and friends

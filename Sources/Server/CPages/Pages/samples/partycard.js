@@ -3,7 +3,7 @@
 import { attempt, el, fill, notice, wholeText, whenSubmitted } from "./dom.js";
 import { field } from "./gate.js";
 import { linked } from "./links.js";
-import { shrunk } from "./photos.js";
+import { sendingLine } from "./uploads.js";
 
 /** The time of a party, which is a number or a text; a text without a zone is in UTC. NaN for what is no time. */
 export function timeOf(date) {
@@ -38,10 +38,11 @@ export function partyParts(page, key, party) {
     ),
     guestList(page, key, party, isOwner),
     photoList(page, key, party, isOwner),
+    sendings(page, key),
     el(
       "div",
       { class: "row" },
-      upload(page, key, party),
+      upload(page, key),
       isOwner ? [
         button("Change", "change", () => askForParty(page, key, party)),
         button("Cancel the party", "cancel", () => askToCancel(page, key, party), "danger"),
@@ -146,25 +147,34 @@ function photoList(page, key, party, isOwner) {
   }));
 }
 
-function upload(page, key, { owner }) {
+function sendings({ outbox }, key) {
+  const sent = outbox.to(key);
+  if (!sent.length) return null;
+  return el("ul", { class: "sendings", "aria-label": "Photos on their way" }, sent.map((photo) => el(
+    "li",
+    { class: photo.state },
+    el("img", { src: photo.address, alt: photo.title }),
+    sendingLine(photo, () => outbox.deliver(photo), () => outbox.discard(photo)),
+  )));
+}
+
+function upload(page, key) {
   return el(
     "label",
     { class: "upload" },
     el("input", {
       type: "file",
       accept: "image/*",
-      "aria-label": "Add a photo",
+      multiple: true,
+      "aria-label": "Add photos; they can be dropped or pasted here as well",
+      title: "Choose photos, or drop or paste them here",
       "data-focus": "photo",
-      onchange: async (event) => {
-        const [file] = event.target.files;
-        if (!file) return;
-        const isDone = await attempt("add the photo", async () =>
-          page.parties.addPhoto(key, owner, await shrunk(file)));
-        event.target.value = "";
-        if (isDone && owner !== page.me.uid) notice(`${page.nameOf(owner)} was asked to add your photo.`);
+      onchange: ({ target }) => {
+        page.addPhotos(key, target.files);
+        target.value = "";
       },
     }),
-    el("span", { "aria-hidden": "true" }, "Add a photo"),
+    el("span", { "aria-hidden": "true" }, "Add photos"),
   );
 }
 

@@ -8,6 +8,7 @@ import { increased, NOW, settled } from "./hearth.js";
 import { linked } from "./links.js";
 import { picture as pictureOf } from "./photos.js";
 import { loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
+import { sendingLine, takeFiles } from "./uploads.js";
 
 const pageSize = 20;
 /** The width that `image_height` is for. */
@@ -75,6 +76,8 @@ class Timeline {
   #limit = pageSize;
   #stop = () => {};
   #isFull = false;
+  /** The picture that is on its way, or that was refused. */
+  #sent = null;
 
   constructor(hearth, me) {
     this.hearth = hearth;
@@ -313,20 +316,16 @@ class Timeline {
       if (words && !address) say(problem, "That is too much for a card. Write fewer words.");
     };
     form.addEventListener("input", show);
-    const take = (event, given) => {
-      if (!given?.types.includes("Files")) return;
-      event.preventDefault();
-      if (event.type === "dragover") return;
+    takeFiles(form, (given) => {
       form.elements.kind.value = "file";
-      form.elements.file.files = given.files;
+      form.elements.file.files = given;
       show();
-    };
-    for (const type of ["dragover", "drop"]) form.addEventListener(type, (event) => take(event, event.dataTransfer));
-    form.addEventListener("paste", (event) => take(event, event.clipboardData));
+    });
     whenSubmitted(form, async () => {
       try {
-        if (kind() === "file") await this.#postFile(form);
-        else await this.#post(...(kind() === "card" ? this.#cardOf(form) : await this.#pictureOf(form)));
+        if (kind() === "file") {
+          if (!(await this.#postFile(form))) return;
+        } else await this.#post(...(kind() === "card" ? this.#cardOf(form) : await this.#pictureOf(form)));
         form.reset();
         show();
       } catch (error) {
@@ -358,7 +357,7 @@ class Timeline {
     return [address, heightOf(picture.naturalWidth, picture.naturalHeight)];
   }
 
-  /** First the picture, then the post that names it; if that fails, neither stays. */
+  /** First the picture, then the post that names it; whether it is out. What is refused can be tried again. */
   async #postFile(form) {
     const [file] = form.elements.file.files;
     if (!file) throw new Error("Choose a picture.");
@@ -369,18 +368,36 @@ class Timeline {
     });
     const height = heightOf(whole.width, whole.height);
     whole.close();
-    const key = this.hearth.key();
-    const progress = byId("file-progress");
-    try {
-      const named = await this.files.upload(folderOf(key), [file], new Map(), (part) =>
-        say(progress, `${Math.floor(part * 100)} % sent`));
-      await this.#post(named["0"].url, height, key, { [this.files.note(key)]: null });
-    } catch (error) {
-      this.files.remove(folderOf(key)).catch(() => {});
-      throw error;
-    } finally {
-      say(progress, "");
+    if (this.#sent?.file !== file) {
+      this.#discard();
+      this.#sent = { file, key: this.hearth.key(), uploaded: new Map() };
     }
+    const sent = this.#sent;
+    const draw = (facts) => fill(byId("file-progress"), [
+      sendingLine(Object.assign(sent, facts), () => form.requestSubmit(), () => {
+        this.#discard();
+        form.elements.file.value = "";
+      }),
+    ]);
+    draw({ state: "pending", progress: 0 });
+    try {
+      const named = await this.files.upload(folderOf(sent.key), [file], sent.uploaded, (part) =>
+        draw({ progress: Math.floor(part * 100) }));
+      await this.#post(named["0"].url, height, sent.key, { [this.files.note(sent.key)]: null });
+    } catch (error) {
+      draw({ state: "refused", why: reason(error) });
+      return false;
+    }
+    this.#sent = null;
+    fill(byId("file-progress"), []);
+    return true;
+  }
+
+  /** Forgets the picture that was refused, with what was uploaded of it. */
+  #discard() {
+    fill(byId("file-progress"), []);
+    if (this.#sent) this.files.remove(folderOf(this.#sent.key)).catch(() => {});
+    this.#sent = null;
   }
 
   // Whom I follow
