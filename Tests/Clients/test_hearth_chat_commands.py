@@ -97,6 +97,35 @@ def test_messages_by_commands(people):
         assert "message of yours" in people.fails("bea", "edit", other, "again")
 
 
+def test_pictures_by_commands(people, tmp_path):
+    people.sign_up("ann", "bea")
+    ann, room = people.named("ann"), people.named("Boats")
+    (tmp_path / "lake.png").write_bytes(PNG)
+    (tmp_path / "menu.txt").write_text("soup")
+    people.does("ann", "rooms", "create", room, "--invite", people.named("bea"))
+    for own, seen in (
+        (["picture"], ["picture", "--of", ann]),
+        (["rooms", "picture", room], ["rooms", "picture", room]),
+    ):
+        assert "there is no picture of" in people.fails("bea", *seen)
+        addresses = []
+        for _ in range(2):
+            assert people.does("ann", *own, str(tmp_path / "lake.png")) == "the picture is changed\n"
+            addresses.append(people.does("bea", *seen).strip())
+            # 300 points wide.
+            assert urllib.request.urlopen(addresses[-1]).read()[16:20] == (300).to_bytes(4, "big")
+        assert "the rules do not allow" in people.fails("ann", *own, str(tmp_path / "menu.txt"))
+        assert people.does("bea", *seen).strip() == addresses[1]
+        people.does("ann", *own, "--remove")
+        assert "there is no picture of" in people.fails("bea", *seen)
+        for address in addresses:
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(address)
+    assert "do not allow" in people.fails("bea", "rooms", "picture", room, str(tmp_path / "lake.png"))
+    other = people.run("bea", "picture", "x.png", "--of", ann)
+    assert other.returncode == 2 and "you change your own alone" in other.stderr
+
+
 def test_files_by_commands(people, tmp_path):
     people.sign_up("ann", "bea")
     ann, bea, tea = people.named("ann"), people.named("bea"), people.named("Tea")

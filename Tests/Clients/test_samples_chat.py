@@ -65,6 +65,15 @@ def write(server, window, path, value):
     assert answer.status == 200, answer.text
 
 
+def uid(window):
+    return token(window)["uid"]
+
+
+def read(server, path):
+    """What is there, for every user."""
+    return server.get(f"/{path}.json?ns=social", headers={"Authorization": "Bearer owner"}).json
+
+
 def test_files_are_attached_shown_and_deleted_with_their_message(pair, server):
     ann, bob = pair("Xia", "Yan")
     for count, how in enumerate(("picker", "drop", "paste"), start=1):
@@ -106,6 +115,91 @@ def test_a_file_that_is_cut_goes_when_it_is_tried_again(pair):
     ann.press(".message.refused button", "Try again")
     bob.wait("document.querySelector('.files img').naturalWidth === 300")
     ann.wait_gone(".message.refused")
+
+
+def face_width(window, selector, width):
+    """Waits until a face is a picture of that width, in points."""
+    window.wait(f"document.querySelector({json.dumps(selector)}).naturalWidth === {width}")
+
+
+def choose_picture(window, how):
+    window.give(how, "me.png", PNG, "image/png", ".picture-dialog", ".picture-dialog input[type=file]")
+
+
+def test_a_picture_of_ones_own_is_shown_to_others_and_replaced_with_its_bytes(pair, server):
+    lux, leo = pair("Lux", "Leo")
+    addresses = []
+    for how in ("picker", "drop", "paste"):
+        lux.press(".own-face", "Your picture")
+        lux.wait("document.querySelector('.picture-dialog').open")
+        assert contrast_faults(lux) == []
+        choose_picture(lux, how)
+        lux.wait_gone(".picture-dialog")
+        wait_for(lambda: read(server, f"users/{uid(lux)}/picture") not in [None, *addresses])
+        addresses.append(read(server, f"users/{uid(lux)}/picture"))
+        face_width(lux, ".own-face .face", 300)
+    lux.wait_notice("The picture is changed.")
+    wait_for(lambda: read(server, f"uploads/{uid(lux)}") is None)
+    for gone in addresses[:-1]:
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(gone)
+    # Those who look now see it: in the list, the conversation and the search.
+    leo.reload()
+    face_width(leo, ".thread .face", 300)
+    leo.press(".thread", "Lux")
+    face_width(leo, ".message:not(.own) .face", 300)
+    leo.write("#find-people", "Lux")
+    face_width(leo, "#found-people .face", 300)
+    lux.press(".own-face", "Your picture")
+    lux.press(".picture-dialog button", "Remove the picture")
+    lux.wait("document.querySelector('.own-face span.face').innerText === 'L'")
+    wait_for(lambda: read(server, f"uploads/{uid(lux)}") is None)
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(addresses[-1])
+
+
+def test_a_picture_that_is_cut_is_tried_again_or_left(window, server):
+    pim = window("Pim")
+    pim.press(".own-face", "Your picture")
+    pim.cut_files("social")
+    choose_picture(pim, "drop")
+    pim.wait_text(".picture-dialog", "Not sent: the server cannot be reached.")
+    wait_for(lambda: read(server, f"uploads/{uid(pim)}") is None)
+    pim.reach_files()
+    pim.press(".picture-dialog button", "Try again")
+    face_width(pim, ".own-face .face", 300)
+    wait_for(lambda: read(server, f"uploads/{uid(pim)}") is None)
+
+
+def test_the_picture_of_a_room_is_seen_by_its_members_as_it_changes(pair, server):
+    ria, rod = pair("Ria", "Rod")
+    ria.press("#new-room")
+    ria.write("#field-roomName", "Boats")
+    ria.press(".choices label", "Rod")
+    ria.press("#room-dialog button", "Make the room")
+    rod.press(".thread", "Boats")
+    ria.press(".talk-head button", "Room")
+    rod.press(".talk-head button", "Room")
+    rod.wait_text(".room-panel", "Leave the room")
+    assert not any("Change the picture" in text for text in rod.texts(".room-panel button"))
+    [room] = read(server, f"userRooms/{uid(ria)}")
+    keys = []
+    for _ in range(2):
+        ria.press(".room-panel button", "Change the picture")
+        choose_picture(ria, "paste")
+        wait_for(lambda: (read(server, f"rooms/{room}/picture") or {}).get("key") not in [None, *keys])
+        keys.append(read(server, f"rooms/{room}/picture")["key"])
+        for each in (ria, rod):
+            each.wait(f"document.querySelector('.thread img.face').src.includes('{keys[-1]}')")
+            face_width(each, ".thread img.face", 300)
+    wait_for(lambda: read(server, f"uploads/{uid(ria)}") is None)
+    files = f"/v0/b/social/o?prefix=rooms/{room}/"
+    owner = {"Authorization": "Bearer owner"}
+    assert [each["name"] for each in server.get(files, headers=owner).json["items"]] == [f"rooms/{room}/{keys[1]}/0"]
+    ria.press(".room-panel button", "Change the picture")
+    ria.press(".picture-dialog button", "Remove the picture")
+    rod.wait("document.querySelector('.thread img.face') === null")
+    wait_for(lambda: server.get(files, headers=owner).json["items"] == [])
 
 
 def test_files_wait_for_the_first_words_of_a_chat(window):

@@ -191,6 +191,21 @@ def test_a_picture_that_is_cut_is_posted_when_it_is_tried_again_and_leaves_nothi
     show(ula, "Picture by Ula")
 
 
+def test_posts_show_the_picture_of_who_posts(window):
+    ida, ike = window("Ida"), window("Ike")
+    ike.write("#find-people", "Ida")
+    ike.press("#found-people button", "Follow Ida")
+    ida.press(".own-face", "Your picture")
+    ida.give("drop", "me.png", PNG, "image/png", ".picture-dialog", "")
+    ida.wait_gone(".picture-dialog")
+    ida.write("#card-text", "hello")
+    ida.press("#compose button.primary")
+    ida.wait("document.querySelector('.post-head img.face').naturalWidth === 300")
+    ike.reload()
+    for place in (".post-head", "#following"):
+        ike.wait(f"document.querySelector('{place} img.face').naturalWidth === 300")
+
+
 def test_a_card_that_is_too_long_is_reported_before_it_is_posted(window):
     fay = window("Fay")
     fay.write("#card-text", "\U0001f525" * 80)

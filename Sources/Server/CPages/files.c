@@ -123,6 +123,10 @@ static const unsigned char photos_js[] = {
 #embed "Pages/samples/photos.js"
 };
 
+static const unsigned char pictures_js[] = {
+#embed "Pages/samples/pictures.js"
+};
+
 static const unsigned char uploads_js[] = {
 #embed "Pages/samples/uploads.js"
 };
@@ -395,6 +399,7 @@ static const struct page_file samples[] = {
     SCRIPT("bucket.js", bucket_js),
     SCRIPT("files.js", files_js),
     SCRIPT("photos.js", photos_js),
+    SCRIPT("pictures.js", pictures_js),
     SCRIPT("uploads.js", uploads_js),
     SCRIPT("parties.js", parties_js),
 };

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Social
 
 /// Where the files of one message or post are.
@@ -20,6 +21,27 @@ package struct AttachmentFolder: Hashable, Sendable {
     /// The files of a post.
     package static func post(_ post: String) -> AttachmentFolder {
         AttachmentFolder(key: post, path: "timeline/posts/\(post)")
+    }
+
+    /// The picture of a person.
+    package static func person(_ uid: String, _ picture: String) -> AttachmentFolder {
+        AttachmentFolder(key: picture, path: "people/\(uid)/\(picture)")
+    }
+
+    /// The picture of a room.
+    package static func roomPicture(_ room: String, _ picture: String) -> AttachmentFolder {
+        AttachmentFolder(key: picture, path: "rooms/\(room)/\(picture)")
+    }
+}
+
+extension AttachmentFolder {
+    /// The folder that the address of a person's picture leads to; nil for a picture that is elsewhere.
+    init?(ofPerson uid: String, address: String) {
+        // `https://server/v0/b/social/o/people%2Fann%2F-Nq...%2F0?alt=media&token=...`
+        let names = address.prefix { $0 != "?" }.split(separator: "/o/").last?
+            .removingPercentEncoding?.split(separator: "/").map(String.init)
+        guard let names, names.count == 4, names[0] == "people", names[1] == uid else { return nil }
+        self = .person(uid, names[2])
     }
 }
 

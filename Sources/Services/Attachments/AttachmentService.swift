@@ -9,7 +9,7 @@ public import Social
 /// Bytes and tree are two places, so a note in the tree holds them together: it is written before the first byte, and
 /// goes in the update that names the files. After a cut `mend` removes what was never named, and what a deletion left.
 public struct AttachmentService: Sendable {
-    private let database: Database
+    let database: Database
     private let uid: String
 
     /// The service as this signed-in user has it.
@@ -156,6 +156,14 @@ public struct AttachmentService: Sendable {
     }
 
     // MARK: Reaching the server
+
+    /// A key for a folder that is to be filled.
+    func newKey() throws(ServiceError) -> String {
+        guard let key = database.reference(withPath: "uploads/\(uid)").childByAutoId().key else {
+            preconditionFailure("a child with a key of its own has a key")
+        }
+        return key
+    }
 
     private func place(_ folder: AttachmentFolder) throws(ServiceError) -> StorageReference {
         try database.file(folder.path)

@@ -31,7 +31,7 @@ struct HearthChat: AsyncParsableCommand {
             RoomsCommand.self,
             FollowCommand.self, UnfollowCommand.self, FollowingCommand.self,
             BlockCommand.self, UnblockCommand.self, FindCommand.self,
-            PushCommand.self,
+            PictureCommand.self, PushCommand.self,
         ],
         defaultSubcommand: OpenCommand.self,
     )

@@ -17,7 +17,8 @@ struct RoomsCommand: AsyncParsableCommand {
         subcommands: [
             RoomListCommand.self, PublicRoomsCommand.self, CreateRoomCommand.self,
             JoinRoomCommand.self, LeaveRoomCommand.self, RenameRoomCommand.self,
-            RoomMembersCommand.self, InviteCommand.self, RemoveCommand.self, BanCommand.self,
+            RoomPictureCommand.self, RoomMembersCommand.self, InviteCommand.self,
+            RemoveCommand.self, BanCommand.self,
             UnbanCommand.self, RoleCommand.self,
         ],
         defaultSubcommand: RoomListCommand.self,

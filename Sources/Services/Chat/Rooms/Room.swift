@@ -27,6 +27,16 @@ public struct Room: Equatable, Sendable {
     public let members: [String: RoomRole]
     /// The latest event.
     public let lastEvent: RoomEvent
+    /// Its picture, a file of the server.
+    public let picture: Picture?
+
+    /// The picture of a room.
+    public struct Picture: Equatable, Sendable {
+        /// The key of its folder.
+        package let key: String
+        /// Where it opens, without signing in.
+        public let url: URL
+    }
 
     /// The accounts that are in it, sorted: events reach them.
     public var people: [String] { members.filter { $0.value.isIn }.map(\.key).sorted() }
@@ -54,6 +64,7 @@ extension Room: Record {
         /// Missing once the last member has left.
         let members: [String: String]?
         let lastEvent: RoomEvent.Stored
+        let picture: [String: String]?
     }
 
     package init(key: String, stored: Stored) throws {
@@ -79,5 +90,10 @@ extension Room: Record {
         membersRename = stored.membersRename ?? false
         self.members = members
         lastEvent = try RoomEvent(key: eventKey, stored: stored.lastEvent)
+        if let key = stored.picture?["key"], let url = stored.picture?["url"].flatMap(URL.init) {
+            picture = Picture(key: key, url: url)
+        } else {
+            picture = nil
+        }
     }
 }

@@ -38,4 +38,29 @@ extension RoomService {
             return key
         }
     }
+
+    /// Gives a room a picture, of a PNG one of 300 points' width, in the place of the one that is there; nil takes it away.
+    /// The bytes of the earlier one go; after a cut `AttachmentService.mend` removes what stays.
+    ///
+    /// Those may do it who may rename the room.
+    /// - Throws: `refused` if the user may not, or when another has changed the picture in the meantime; `files` when the
+    ///   server does not take it.
+    public func setPicture(
+        _ picture: AttachmentFile?,
+        of room: String,
+        progress: AttachmentService.Progress? = nil,
+    ) async throws {
+        let known = try await self.room(room)
+        _ = try await attachments.replace(
+            known.picture.map { .roomPicture(known.key, $0.key) },
+            with: picture,
+            at: { .roomPicture(known.key, $0) },
+            progress,
+            purpose: "change the picture of this room",
+            naming: { key, url in
+                guard let key, let url else { return ["rooms/\(known.key)/picture": NSNull()] }
+                return ["rooms/\(known.key)/picture": ["key": key, "url": url.absoluteString]]
+            },
+        )
+    }
 }

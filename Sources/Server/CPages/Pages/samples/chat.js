@@ -6,6 +6,7 @@ import { Directs } from "./directs.js";
 import { field, openGate } from "./gate.js";
 import { Rooms } from "./rooms.js";
 import { Bell } from "./bell.js";
+import { offerOwnPicture } from "./pictures.js";
 import { appear, loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
 
 openGate({
@@ -18,12 +19,24 @@ openGate({
   run: (hearth, session, profile) => new Chat(hearth, profile),
 });
 
+/** Follows each of `wanted` once, and no other: `follow(key)` gives what stops it, which `stops` keeps. */
+function followEach(stops, wanted, follow) {
+  for (const [key, stop] of stops) {
+    if (wanted.includes(key)) continue;
+    stop();
+    stops.delete(key);
+  }
+  for (const key of wanted) if (!stops.has(key)) stops.set(key, follow(key));
+}
+
 class Chat {
   #directs = [];
   #rooms = [];
   #open = null;
   #presences = new Map();
   #online = new Set();
+  #roomPictures = new Map();
+  #pictureStops = new Map();
   #hasThreads = { direct: false, room: false };
   #mutes = new Set();
   #bell = new Bell(byId("sound"));
@@ -37,6 +50,7 @@ class Chat {
       room: new Rooms(hearth, this.people, me),
     };
     appear(hearth, me.uid);
+    offerOwnPicture(this.people, this.sources.room.files, me);
     // Rules from before there were files show no notes.
     this.sources.room.files.mend().catch(() => {});
     this.sources.direct.observe((threads) => {
@@ -55,6 +69,11 @@ class Chat {
     this.sources.room.observe((threads) => {
       this.#rooms = threads;
       this.#hasThreads.room = true;
+      followEach(this.#pictureStops, threads.map(({ key }) => key), (room) =>
+        this.sources.room.observePicture(room, (picture) => {
+          this.#roomPictures.set(room, picture?.url);
+          this.#drawThreads();
+        }));
       this.#drawThreads();
     });
     this.finder = peopleFinder(
@@ -120,7 +139,7 @@ class Chat {
       el(
         "span",
         { class: "faced" },
-        face(name, thread.other ?? thread.key),
+        thread.other ? this.people.face(thread.other, name) : face(name, thread.key, this.#roomPictures.get(thread.key)),
         isOnline ? el("span", { class: "dot" }, el("span", { class: "unseen" }, "online")) : null,
       ),
       el(
@@ -153,20 +172,12 @@ class Chat {
   }
 
   #followPresences() {
-    const wanted = new Set(this.#directs.map((thread) => thread.other));
-    for (const [uid, stop] of this.#presences) {
-      if (wanted.has(uid)) continue;
-      stop();
-      this.#presences.delete(uid);
-    }
-    for (const uid of wanted) {
-      if (this.#presences.has(uid)) continue;
-      this.#presences.set(uid, this.hearth.observeValue(`presence/${uid}`, (value) => {
+    followEach(this.#presences, this.#directs.map((thread) => thread.other), (uid) =>
+      this.hearth.observeValue(`presence/${uid}`, (value) => {
         if (value === null) this.#online.delete(uid);
         else this.#online.add(uid);
         this.#drawThreads();
       }));
-    }
   }
 
   // Conversations

@@ -525,9 +525,11 @@ export class Conversation {
   }
 
   #message(row) {
+    const name = row.name ?? this.#nameOf(row.by);
     return messageElement(row, {
       isOwn: row.by === this.me.uid,
-      name: row.name ?? this.#nameOf(row.by),
+      name,
+      face: this.people.face(row.by, name),
       quote: this.#quote(row),
       meta: this.#meta(row),
       actions: this.#actions(row),

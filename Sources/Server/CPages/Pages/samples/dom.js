@@ -82,8 +82,18 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A round picture with the first character of a name, in a hue of its own. */
-export function face(name, uid) {
+/** The round picture of a person or a room; without an address, the first character of the name in a hue of its own. */
+export function face(name, uid, address = null) {
+  if (/^https?:\/\//.test(address ?? "")) {
+    const picture = el("img", {
+      class: "face",
+      src: address,
+      alt: "",
+      referrerpolicy: "no-referrer",
+      onerror: () => picture.replaceWith(face(name, uid)),
+    });
+    return picture;
+  }
   let sum = 0;
   for (const unit of uid) sum = (sum * 31 + unit.codePointAt(0)) % 8;
   const initial = [...name][0] ?? "?";

@@ -4,7 +4,7 @@
 import { Bucket } from "./bucket.js";
 import { el } from "./dom.js";
 import { NOW } from "./hearth.js";
-import { picture, shrunkTo } from "./photos.js";
+import { picture, shrunk, shrunkTo } from "./photos.js";
 
 const mostFiles = 10;
 const fileLimit = 100 << 20;
@@ -66,6 +66,38 @@ export class Files {
       report(sent / total);
     }
     return Object.fromEntries(done);
+  }
+
+  // Pictures of people and rooms
+
+  /** The folder that an address of this server leads to, below `above`; null for what is elsewhere. */
+  folderOf(address, above) {
+    const [, name] = /\/o\/([^?]+)/.exec(address ?? "") ?? [];
+    const path = name ? decodeURIComponent(name) : "";
+    return path.startsWith(`${above}/`) ? path.slice(0, path.lastIndexOf("/")) : null;
+  }
+
+  /**
+   * Uploads a picture, shrunk, and names it in the update that `places(url)` gives, which leaves the address at `path`;
+   * then the folder `old` goes, of the one that it replaces.
+   */
+  async replacePicture(folder, file, old, places, path, report) {
+    const png = new File([await shrunk(file)], file.name, { type: "image/png" });
+    try {
+      const { 0: { url } } = await this.upload(folder, [png], new Map(), report);
+      const note = { [this.note(keyOf(folder))]: null };
+      await this.hearth.updateOnce({ ...places(url), ...note, ...(old && this.removal(old)) }, path, url);
+    } catch (error) {
+      this.remove(folder).catch(() => {});
+      throw error;
+    }
+    if (old) this.remove(old).catch(() => {});
+  }
+
+  /** Takes a picture away: what names it in the update, then its folder `old`. */
+  async removePicture(old, places) {
+    await this.hearth.update({ ...places, ...(old && this.removal(old)) });
+    if (old) this.remove(old).catch(() => {});
   }
 
   /** Takes back the right to name the files, then removes them and the note. */

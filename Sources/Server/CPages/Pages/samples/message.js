@@ -1,6 +1,6 @@
 // A message as a conversation shows it: what it says and answers, what became of it, and what can be done with it.
 
-import { el, face, timeText } from "./dom.js";
+import { el, timeText } from "./dom.js";
 import { attachmentElement, caption } from "./files.js";
 import { linked } from "./links.js";
 
@@ -15,15 +15,15 @@ const isCaption = ({ text, attachments }) =>
   attachments?.length > 0 && text === caption(attachments.map(({ title }) => title));
 
 /**
- * The element. `row` is the message with what stands around it, `isOwn` whether it is mine, `quote` what it answers,
- * `meta` the line below, and `actions` what can be done: words and functions.
+ * The element. `row` is the message with what stands around it, `isOwn` whether it is mine, `face` that of its writer,
+ * `quote` what it answers, `meta` the line below, and `actions` what can be done: words and functions.
  */
-export function messageElement(row, { isOwn, name, quote, meta, actions }) {
+export function messageElement(row, { isOwn, name, face, quote, meta, actions }) {
   const state = row.state ? ` ${row.state}` : "";
   return el(
     "article",
     { class: `message${isOwn ? " own" : ""}${row.isJoined ? " joined" : ""}${state}${row.isDeleted ? " deleted" : ""}` },
-    face(name, row.by),
+    face,
     el(
       "div",
       { class: "body" },

@@ -1,6 +1,7 @@
 // What can be done with a room and its members.
 
 import { attempt, el, face } from "./dom.js";
+import { askForPicture } from "./pictures.js";
 
 /** The parts of the panel; what each may do is what their role allows, and the rules decide in the end. */
 export function roomPanel(conversation, room, nameOf) {
@@ -12,6 +13,7 @@ export function roomPanel(conversation, room, nameOf) {
   const others = [...people.following].filter((uid) => !members.has(uid));
   return [
     renames ? renaming(conversation, room) : null,
+    renames ? picturing(conversation, room) : null,
     el("ul", { class: "list", "aria-label": "Members" }, [...members].map(([uid, itsRole]) =>
       member(conversation, uid, itsRole, nameOf(uid), rules))),
     others.length && role !== "watcher"
@@ -44,12 +46,28 @@ function renaming({ source, thread }, { name }) {
   );
 }
 
-function member({ source, thread, me }, uid, role, name, rules) {
+function picturing({ source, thread }, room) {
+  const shown = () => face(room.name, thread.key, room.picture?.url);
+  const ask = () => askForPicture({
+    title: `Picture of ${room.name}`,
+    face: shown,
+    change: (file, report) => source.setPicture(thread, room.picture, file, report),
+    remove: room.picture ? () => source.removePicture(thread, room.picture) : null,
+  });
+  return el(
+    "div",
+    { class: "row" },
+    shown(),
+    el("button", { class: "small", type: "button", "data-focus": "picture", onclick: ask }, "Change the picture"),
+  );
+}
+
+function member({ source, thread, me, people }, uid, role, name, rules) {
   const mayGo = rules && uid !== me.uid && role !== "owner";
   return el(
     "li",
     { class: "person" },
-    face(name, uid),
+    people.face(uid, name),
     el("span", { class: "grow name" }, name),
     el("span", { class: "role" }, role),
     mayGo ? el(

@@ -17,6 +17,8 @@ const isEvent = (value) =>
   (value.kind !== "message" || typeof value.text === "string" || typeof value.picture === "string" || value.location ||
     typeof value.deletedBy === "string");
 
+const pictureFolder = (room, picture) => picture && `rooms/${room}/${picture.key}`;
+
 export class Rooms extends Threads {
   /** Tells the lines of all rooms of mine, whenever one changes. */
   observe(tell) {
@@ -43,9 +45,26 @@ export class Rooms extends Threads {
         type: value.type,
         members: new Map(members),
         membersRename: value.membersRename === true,
+        picture: value.picture ?? null,
         lastKey: value.lastEvent?.key ?? null,
       });
     }, cancelled);
+  }
+
+  /** The picture of a room: `{key, url}`, null for none. */
+  observePicture(room, tell) {
+    return this.hearth.observeValue(`rooms/${room}/picture`, tell);
+  }
+
+  setPicture({ key: room }, old, file, report) {
+    const key = this.hearth.key();
+    const place = `rooms/${room}/picture`;
+    const places = (url) => ({ [place]: { key, url } });
+    return this.files.replacePicture(`rooms/${room}/${key}`, file, pictureFolder(room, old), places, `${place}/url`, report);
+  }
+
+  removePicture({ key: room }, old) {
+    return this.files.removePicture(pictureFolder(room, old), { [`rooms/${room}/picture`]: null });
   }
 
   observeItems({ key: room }, count, tell, cancelled) {

@@ -50,6 +50,8 @@ export function addressKey(email) {
 export class People {
   #hearth;
   #names = new Map();
+  /** Addresses of pictures; null for a person who has none. */
+  #pictures = new Map();
   /** The uids that `me` follows. */
   following = new Set();
   #whenFollowing = [];
@@ -61,6 +63,18 @@ export class People {
       this.following = new Set(Object.keys(edges ?? {}));
       for (const tell of this.#whenFollowing) tell();
     });
+    // The own picture changes in any window.
+    hearth.observeValue(`users/${uid}/picture`, (picture) => {
+      Promise.resolve(this.name(uid)).then((name) => {
+        this.#pictures.set(uid, picture);
+        for (const old of document.querySelectorAll(`.face[data-uid="${uid}"]`)) old.replaceWith(this.face(uid, name));
+      }, () => {});
+    });
+  }
+
+  /** A new key. */
+  key() {
+    return this.#hearth.key();
   }
 
   whenFollowingChanges(tell) {
@@ -70,9 +84,10 @@ export class People {
   /** The name of a person, looked up once; the uid for a person who has none. */
   name(uid) {
     if (!this.#names.has(uid)) {
-      const asked = this.#hearth.get(`users/${uid}/username`).then((name) => {
-        const known = typeof name === "string" ? name : uid;
+      const asked = this.#hearth.get(`users/${uid}`).then((user) => {
+        const known = typeof user?.username === "string" ? user.username : uid;
         this.#names.set(uid, known);
+        this.#pictures.set(uid, user?.picture ?? null);
         return known;
       });
       asked.catch(() => this.#names.delete(uid));
@@ -87,6 +102,23 @@ export class People {
     if (typeof name === "string") return name;
     name.then(later, () => {});
     return "…";
+  }
+
+  /** The address of a person's picture, where it is known. */
+  picture(uid) {
+    return this.#pictures.get(uid) ?? null;
+  }
+
+  /** The face of a person, with their picture once that is known. */
+  face(uid, name) {
+    const draw = () => {
+      const drawn = face(name, uid, this.picture(uid));
+      drawn.dataset.uid = uid;
+      return drawn;
+    };
+    const drawn = draw();
+    if (!this.#pictures.has(uid)) Promise.resolve(this.name(uid)).then(() => drawn.replaceWith(draw()), () => {});
+    return drawn;
   }
 
   /** People whose name begins with a text: `{uid, username}` in the order of their names. */
@@ -238,7 +270,7 @@ function personRow(people, person, actions) {
   return el(
     "li",
     { class: "person" },
-    face(person.username, person.uid),
+    people.face(person.uid, person.username),
     el("span", { class: "grow name" }, person.username),
     actions(person, isFollowed),
     toggle,

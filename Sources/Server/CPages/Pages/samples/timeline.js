@@ -1,12 +1,13 @@
 // The timeline page: what people I follow post, as they post it.
 
 import { cardAddress, cardHues, cardSize, cardWords, isPictureAddress } from "./card.js";
-import { ago, arrange, attempt, byId, count, deleteButton, el, face, fill, keepFocus, reason, say, wholeText, whenSubmitted } from "./dom.js";
+import { ago, arrange, attempt, byId, count, deleteButton, el, fill, keepFocus, reason, say, wholeText, whenSubmitted } from "./dom.js";
 import { fault, Files } from "./files.js";
 import { openGate } from "./gate.js";
 import { increased, NOW, settled } from "./hearth.js";
 import { linked } from "./links.js";
 import { picture as pictureOf } from "./photos.js";
+import { offerOwnPicture } from "./pictures.js";
 import { loadProfile, makeProfile, People, peopleFinder, usernameHint, usernamePattern } from "./social.js";
 import { sendingLine, takeFiles } from "./uploads.js";
 
@@ -86,6 +87,7 @@ class Timeline {
     this.files = new Files(hearth, me.uid);
     // Rules from before there were files show no notes.
     this.files.mend().catch(() => {});
+    offerOwnPicture(this.people, this.files, me);
     this.people.whenFollowingChanges(() => this.#drawFollowing());
     peopleFinder(
       this.people, byId("find-people"), byId("found-people"), byId("found-status"), () => null,
@@ -153,7 +155,7 @@ class Timeline {
       el(
         "div",
         { class: "post-head" },
-        face(name, entry.poster),
+        this.people.face(entry.poster, name),
         el(
           "div",
           { class: "grow" },
@@ -411,7 +413,7 @@ class Timeline {
       return el(
         "li",
         { class: "person" },
-        face(name, uid),
+        this.people.face(uid, name),
         el("span", { class: "grow name" }, name),
         el(
           "button",
