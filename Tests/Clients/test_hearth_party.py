@@ -4,6 +4,8 @@ import base64
 import struct
 import subprocess
 import threading
+import urllib.error
+import urllib.request
 import zlib
 
 import pytest
@@ -204,7 +206,23 @@ def test_every_command_explains_itself_with_an_example():
     assert whole.returncode == 0 and "hearth-party create --description" in whole.stdout
     for command in (
         "sign-up sign-in sign-out friends befriend unfriend inbox accept refuse run parties create show change"
-        " invite suggest attend cancel"
+        " invite suggest attend cancel picture"
     ).split():
         said = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, timeout=PATIENCE)
         assert said.returncode == 0 and "Examples:" in said.stdout, command
+
+
+def test_a_picture_by_commands(machine):
+    write_png(machine.folder / "me.png", 600, 300)
+    assert "there is no picture" in machine.fails("cyd", "picture")
+    addresses = []
+    for _ in range(2):
+        assert machine.does("cyd", "picture", "me.png") == "the picture is changed\n"
+        addresses.append(machine.does("eve", "picture", "--of", "cyd@example.com").strip())
+        # 300 points wide.
+        assert urllib.request.urlopen(addresses[-1]).read()[16:20] == (300).to_bytes(4, "big")
+    assert machine.does("cyd", "picture", "--remove") == "the picture is gone\n"
+    assert "there is no picture" in machine.fails("eve", "picture", "--of", "cyd@example.com")
+    for address in addresses:
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(address)

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import urllib.parse
 import zlib
 from pathlib import Path
 
@@ -228,6 +229,41 @@ def test_an_upload_whose_answer_is_lost_is_not_made_twice(window, server, tmp_pa
     ola.press(".sendings button", "Try again")
     photo_count(ola, 1)
     assert len([photo for photo in read(server, "photos").values() if photo["owner"] == uid(ola)]) == 1
+
+
+def test_friends_see_the_picture_of_a_person_whose_earlier_one_is_gone(window, server, tmp_path):
+    ivo, jil = window("Ivo"), window("Jil")
+    befriend(ivo, "jil@example.com", jil, "Jil")
+    content = Path(png(tmp_path / "me.png")).read_bytes()
+    give = lambda: ivo.give("drop", "me.png", content, "image/png", ".picture-dialog", "")
+    addresses = []
+    for _ in range(2):
+        ivo.press(".own-face", "Your picture")
+        ivo.cut_files("party")
+        give()
+        ivo.wait_text(".picture-dialog", "Not sent: the server cannot be reached.")
+        wait_for(lambda: read(server, f"users/{uid(ivo)}/pictures") is None)
+        ivo.reach_files()
+        ivo.press(".picture-dialog button", "Try again")
+        ivo.wait_gone(".picture-dialog")
+        wait_for(lambda: read(server, f"profiles/{uid(ivo)}/picture") not in [None, *addresses])
+        addresses.append(read(server, f"profiles/{uid(ivo)}/picture"))
+        ivo.wait(f"document.querySelector('.own-face img').src === {json.dumps(addresses[-1])}")
+    wait_for(lambda: read(server, f"users/{uid(ivo)}/pictures") is None)
+    jil.reload()
+    jil.wait("document.querySelector('#friends img.face').naturalWidth === 300")
+    paths = [urllib.parse.urlsplit(address) for address in addresses]
+    assert [server.get(f"{each.path}?{each.query}").status for each in paths] == [403, 200]
+    # What a cut leaves of an update that was not made goes at the next start.
+    note = f"/users/{uid(ivo)}/pictures/-cut.json?ns=party"
+    assert server.put(note, True, headers=OWNER).status == 200
+    ivo.reload()
+    wait_for(lambda: read(server, f"users/{uid(ivo)}/pictures") is None)
+    ivo.press(".own-face", "Your picture")
+    ivo.press(".picture-dialog button", "Remove the picture")
+    ivo.wait("document.querySelector('.own-face span.face').innerText === 'I'")
+    wait_for(lambda: server.get(f"{paths[1].path}?{paths[1].query}").status == 403)
+    assert read(server, f"profiles/{uid(ivo)}") == {"name": "Ivo"}
 
 
 def test_a_guest_suggests_a_friend_whom_the_host_invites(window):

@@ -10,6 +10,7 @@ enum ChatAct {
         let profiles = try await signUp([ann, bea, cem])
         let (chat, picture) = try await talkDirectly(ann, bea, profiles)
         try await deletePicture(bea, picture, in: chat, profiles, seenBy: ann, hiddenFrom: cem)
+        try await changePicture(ann, seenBy: bea)
         try await talkInRoom(ann, bea, cem, profiles)
     }
 
@@ -109,6 +110,30 @@ enum ChatAct {
         try await service.delete(message.key, in: chat)
         try await Stage.refuses(other.name, "looks for it") {
             _ = try await other.storage.reference(for: url).getMetadata()
+        }
+    }
+
+    /// Others see the picture of a person, whose file goes when another takes its place.
+    private static func changePicture(_ owner: Player, seenBy other: Player) async throws {
+        let pictures = PictureService(database: owner.database, uid: owner.uid)
+        let picture = try AttachmentFile(
+            Data(PartyAct.picture),
+            title: "me.png",
+            type: "image/png"
+        )
+        guard let first = try await pictures.set(picture) else { return }
+        Stage.does(owner.name, "shows a picture of herself")
+        let users = UserService(database: other.database, uid: other.uid)
+        let shown = try await users.show(forUID: owner.uid)?.picture
+        let file = try other.storage.reference(for: first)
+        try Stage.sees(
+            other.name,
+            [shown == first.absoluteString ? "\(try await file.getMetadata().size) bytes" : "none"],
+            expected: ["\(PartyAct.picture.count) bytes"]
+        )
+        try await pictures.set(picture)
+        try await Stage.refuses(other.name, "looks for it when another has taken its place") {
+            _ = try await file.getMetadata()
         }
     }
 

@@ -23,7 +23,10 @@ struct HearthParty: AsyncParsableCommand {
             """,
         subcommands: [],
         groupedSubcommands: [
-            CommandGroup(name: "Account:", subcommands: [SignUp.self, SignIn.self, SignOut.self]),
+            CommandGroup(
+                name: "Account:",
+                subcommands: [SignUp.self, SignIn.self, SignOut.self, PictureCommand.self]
+            ),
             CommandGroup(
                 name: "Friends:",
                 subcommands: [Friends.self, Befriend.self, Unfriend.self],

@@ -60,6 +60,7 @@ struct PartySession {
             case .removed(let key): note("the photo \(key.shown), half added before, is deleted")
             }
         }
+        try await accounts.mendPictures()
     }
 
     /// Whether the account has its entry: an earlier sign-up may have been cut off before it.

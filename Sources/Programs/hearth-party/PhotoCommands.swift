@@ -39,13 +39,7 @@ struct PhotoCommand: AsyncParsableCommand {
         var connection: ConnectionOptions
 
         func run() async throws {
-            let bytes = try InputFile.read(file, byteLimit: PhotoLimits.inputByteCount)
-            let photo: Photo
-            do {
-                photo = try Photo(png: bytes)
-            } catch {
-                throw ProgramFault("\(file): \(error)")
-            }
+            let photo = try PhotoFile.read(file)
             try await PartySession.run(connection) { session in
                 let found = try await session.party(party)
                 let key = try await session.photos.add(photo, to: found.key)

@@ -16,6 +16,8 @@ public struct PartyUser: Equatable, Sendable {
     public let photos: [String]
     /// Photos whose bytes have arrived and that nothing links to yet, each with the key of its party.
     public let uploads: [String: String]
+    /// Keys of pictures of theirs that the profile does not name, in order: they arrive, or are to go.
+    public let pictures: [String]
 
     /// Who is a friend, in order of their ids.
     public var friends: [String] { friendships.filter(\.value).keys.sorted() }
@@ -31,6 +33,7 @@ extension PartyUser: Record {
         attendingParties = try stored.optional("attendingParties") ?? [:]
         photos = try stored.set("photos")
         uploads = try stored.optional("uploads") ?? [:]
+        pictures = try stored.set("pictures")
     }
 }
 

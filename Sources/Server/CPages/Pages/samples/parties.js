@@ -102,6 +102,56 @@ export class Parties {
     return this.hearth.update({ [`parties/${party}/description`]: description, [`parties/${party}/date`]: date });
   }
 
+  // Pictures of people
+
+  /** First a note, then the bytes; the update that names them leaves a note for the picture before them, which goes. */
+  async setPicture(png, old, report) {
+    const key = this.hearth.key();
+    const note = (picture) => `users/${this.me}/pictures/${picture}`;
+    const named = `profiles/${this.me}/picture`;
+    await this.hearth.set(note(key), true);
+    try {
+      const url = await this.bucket.put(this.#picturePath(key), png, "image/png", report);
+      await this.hearth.updateOnce({ [named]: url, [note(key)]: null, ...(old && { [note(old)]: true }) }, named, url);
+    } catch (refusal) {
+      this.#dropPicture(key).catch(() => {});
+      throw refusal;
+    }
+    if (old) this.#dropPicture(old).catch(() => {});
+  }
+
+  async removePicture(old) {
+    await this.hearth.update({
+      [`profiles/${this.me}/picture`]: null, ...(old && { [`users/${this.me}/pictures/${old}`]: true }),
+    });
+    if (old) this.#dropPicture(old).catch(() => {});
+  }
+
+  /** The key of a picture of mine by its address; null for one that is elsewhere. */
+  pictureKey(address) {
+    const [, name] = /\/o\/([^?]+)/.exec(address ?? "") ?? [];
+    const path = name ? decodeURIComponent(name) : "";
+    return path.startsWith(`people/${this.me}/`) ? path.split("/")[2] : null;
+  }
+
+  /** Removes what the profile does not name: what was cut on its way here, and what it was to replace. */
+  async mendPictures(notes) {
+    const named = this.pictureKey(await this.hearth.get(`profiles/${this.me}/picture`));
+    for (const key of Object.keys(notes ?? {})) if (key !== named) await this.#dropPicture(key);
+  }
+
+  #picturePath(key) {
+    return `people/${this.me}/${key}`;
+  }
+
+  /** The bytes go, then the note. Where an update that was cut has named them there is no note, and they stay. */
+  async #dropPicture(key) {
+    const note = `users/${this.me}/pictures/${key}`;
+    if ((await this.hearth.get(note)) !== true) return;
+    await this.bucket.delete(this.#picturePath(key));
+    await this.hearth.set(note, null);
+  }
+
   // Photos
 
   /**

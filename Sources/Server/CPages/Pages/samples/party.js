@@ -6,7 +6,8 @@ import { applying, inOrder, isMessage, isQuestion, meaning, news, stillCounts } 
 import { questionParts } from "./questions.js";
 import { loadGuest, makeGuest, Parties } from "./parties.js";
 import { askForParty, partyParts, timeOf } from "./partycard.js";
-import { PhotoAlbum, PhotoOutbox } from "./photos.js";
+import { PhotoAlbum, PhotoOutbox, shrunk } from "./photos.js";
+import { askForPicture, ownFace } from "./pictures.js";
 import { takeFiles } from "./uploads.js";
 
 openGate({
@@ -26,6 +27,7 @@ class PartyPage {
   #isUserKnown = false;
   #messages = new Map();
   #names = new Map();
+  #pictures = new Map();
   /** What is followed: `party` is null while it is not known, and when it cannot be seen: then it `isShut`. */
   #followed = new Map();
   #isApplying = false;
@@ -41,7 +43,10 @@ class PartyPage {
       const isFirst = !this.#isUserKnown;
       this.#user = user ?? {};
       this.#isUserKnown = true;
-      if (isFirst) this.parties.finishUploads(this.#user.uploads).catch(() => {});
+      if (isFirst) {
+        this.parties.finishUploads(this.#user.uploads).catch(() => {});
+        this.parties.mendPictures(this.#user.pictures).catch(() => {});
+      }
       this.#changed();
     });
     hearth.observeValue(`messages/${me.uid}`, (messages) => {
@@ -50,6 +55,11 @@ class PartyPage {
     });
     byId("new-party").addEventListener("click", () => askForParty(this));
     whenSubmitted(byId("ask-friend"), (data) => this.#ask(data.get("email").trim()));
+    ownFace(this.faceOf(me.uid), () => this.#askForPicture());
+    hearth.observeValue(`profiles/${me.uid}/picture`, (picture) => {
+      this.#pictures.set(me.uid, picture);
+      document.querySelector(".own-face .face").replaceWith(this.faceOf(me.uid));
+    });
     takeFiles(document.body, (given) => this.#addToTheOnly(given));
     setInterval(() => this.#drawParties(), 60_000);
   }
@@ -67,12 +77,31 @@ class PartyPage {
     if (uid === this.me.uid) return this.me.name;
     if (!this.#names.has(uid)) {
       this.#names.set(uid, "…");
-      this.hearth.get(`profiles/${uid}/name`).then((name) => {
-        this.#names.set(uid, typeof name === "string" ? name : "A person");
+      this.hearth.get(`profiles/${uid}`).then((profile) => {
+        this.#names.set(uid, typeof profile?.name === "string" ? profile.name : "A person");
+        this.#pictures.set(uid, profile?.picture);
         this.draw();
       }, () => this.#names.delete(uid));
     }
     return this.#names.get(uid);
+  }
+
+  faceOf(uid) {
+    return face(this.nameOf(uid), uid, this.#pictures.get(uid));
+  }
+
+  #askForPicture() {
+    const old = this.#pictures.get(this.me.uid);
+    const key = this.parties.pictureKey(old);
+    askForPicture({
+      title: "Your picture",
+      face: () => this.faceOf(this.me.uid),
+      change: async (file, report) => {
+        const png = await shrunk(file);
+        await this.parties.setPicture(png, key, (count) => report(count / png.size));
+      },
+      remove: old ? () => this.parties.removePicture(key) : null,
+    });
   }
 
   followed(key) {
@@ -226,7 +255,7 @@ class PartyPage {
       return el(
         "li",
         { class: "person" },
-        face(name, uid),
+        this.faceOf(uid),
         el("span", { class: "grow name" }, name),
         el(
           "button",

@@ -55,7 +55,12 @@ export function askForPicture({ title, face, change, remove }) {
   dialog.showModal();
 }
 
-/** A button at the head of the page with the own face, which changes the own picture. */
+/** A button at the head of the page with the own face; `ask` changes the own picture. */
+export function ownFace(drawn, ask) {
+  byId("me-name").before(el("button", { class: "plain own-face", type: "button", "aria-label": "Your picture", onclick: ask }, drawn));
+}
+
+/** Offers to change the picture that chat and timeline show of me. */
 export function offerOwnPicture(people, files, { uid, username }) {
   const place = `users/${uid}/picture`;
   const old = () => files.folderOf(people.picture(uid), `people/${uid}`);
@@ -66,9 +71,5 @@ export function offerOwnPicture(people, files, { uid, username }) {
       `people/${uid}/${people.key()}`, file, old(), (url) => ({ [place]: url }), place, report),
     remove: people.picture(uid) ? () => files.removePicture(old(), { [place]: null }) : null,
   });
-  byId("me-name").before(el(
-    "button",
-    { class: "plain own-face", type: "button", "aria-label": "Your picture", onclick: ask },
-    people.face(uid, username),
-  ));
+  ownFace(people.face(uid, username), ask);
 }
