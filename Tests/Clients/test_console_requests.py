@@ -6,6 +6,7 @@ import urllib.parse
 import pytest
 
 from console_window import OWNER, console, put
+from file_requests import BUCKET, place, signed_in
 from hearth_server import Hearth
 
 
@@ -13,6 +14,13 @@ from hearth_server import Hearth
 def server():
     with Hearth() as server:
         yield server
+
+
+def requests_of(page, kind):
+    """Chooses whose requests are shown."""
+    field = "document.querySelector('select[aria-label=\"Requests of\"]')"
+    page.wait(field)
+    page.value(f"(({field}).value = {json.dumps(kind)}, ({field}).dispatchEvent(new Event('change')))")
 
 
 def rows(page, count):
@@ -54,6 +62,28 @@ def test_what_was_not_looked_at_stands_there_once(console, server):
         f"{parts} === \"auth != null && data.child('x').val() === auth.uid false; auth != null false; auth null; "
         "data.child('x').val() === auth.uid not looked at\""
     )
+
+
+def test_requests_for_files_are_listed_with_their_reasons(console, server):
+    rules = "rules_version = '2'; service firebase.storage { match /b/{b}/o/{user}/{f} { allow get: if request.auth.uid == user; } }"
+    settings = "/.settings/rules.json?service=files"
+    assert server.request("PUT", settings, raw=rules.encode(), headers=OWNER).status == 200
+    page = console("requests")
+    requests_of(page, "files")
+    page.wait_text(".teach", "Each request for a file")
+    for name in ("ann/a.png", "bob/b.png"):
+        assert server.get(place(name), headers=signed_in("ann")).status == (404 if name[0] == "a" else 403)
+    rows(page, 2)
+    page.press(".request.refused", "bob/b.png")
+    page.wait_text(".inspector h2", f"get {BUCKET}/bob/b.png")
+    page.wait_text(".inspector", 'request.auth.uid is "ann"')
+    page.write("input.path", "ann/")
+    page.key("Enter")
+    rows(page, 1)
+    assert "service=files" in page.value("location.search + location.hash") and "allow get line 1" in page.texts(".request .decider")[0]
+    requests_of(page, "")
+    page.wait("document.querySelector('input.path').placeholder.includes('/rooms')")
+    server.request("DELETE", settings, headers=OWNER)
 
 
 def test_requests_are_listed_by_kind_path_user_and_connection(console, server):

@@ -220,9 +220,7 @@ struct DecisionListTests {
 
     private func list(of record: DecisionRecord, _ count: Int) -> DecisionList {
         DecisionList(
-            database: DatabaseID("demo"),
             level: .refused,
-            filter: RequestFilter(),
             records: (0..<count).map { (UInt64(count - $0), record) }
         )
     }

@@ -55,8 +55,11 @@ package struct RecordedRequest: Sendable, Equatable {
         json = String(value.bytes.string.map { $0.isNewline ? " " : $0 })
         let decision = object["allowed"]?.bytes.string == "true" ? "allowed" : "refused"
         let who = try Self.who(object["auth"])
+        let bucket = try object["bucket"].map { (value) throws(InputFault) in
+            try value.string("bucket") + "/"
+        }
         var text =
-            "#\(id) \(ISO8601.text(of: time)) \(decision) \(operation) \(path) by \(who) over \(channel)\n"
+            "#\(id) \(ISO8601.text(of: time)) \(decision) \(operation) \(bucket ?? "")\(path) by \(who) over \(channel)\n"
         for line in explanation.split(separator: "\n", omittingEmptySubsequences: false) {
             text += line.isEmpty ? "\n" : "    \(line)\n"
         }

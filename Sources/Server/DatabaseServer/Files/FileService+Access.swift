@@ -137,7 +137,8 @@ extension FileService {
 
     /// Asks the rules; administrators are let through.
     ///
-    /// With `isEarly` only what no upload of this size and metadata can change is refused.
+    /// With `isEarly` only what no upload of this size and metadata can change is refused. With `isRepeated` what is allowed
+    /// is decided once more later, and counted and kept for inspection then.
     ///
     /// - Throws: the refusal in the words of the protocol.
     func authorize(
@@ -147,7 +148,8 @@ extension FileService {
         _ caller: FileCaller,
         old: FileRecord? = nil,
         new: FileRecord? = nil,
-        isEarly: Bool = false
+        isEarly: Bool = false,
+        isRepeated: Bool = false
     ) throws(FileFault) {
         if caller.isAdmin { return }
         let ruleset: FileRuleset
@@ -166,18 +168,38 @@ extension FileService {
             newResource: new.map { FileResource($0) }
         )
         let isCounted = engine.inspection == .all && !isEarly
-        let decision = ruleset.decide(request, isRecorded: isCounted) { database, path in
-            self.read(database, path)
-        }
+        let decision = ruleset.decide(request, isRecorded: isCounted) { self.read($0, $1) }
+        if isEarly, decision.isAllowed || Self.mayChange(decision, ruleset) { return }
+        if isRepeated, decision.isAllowed { return }
         if isCounted { count(decision, ruleset, bucket) }
+        inspect(request, decision, ruleset, isRecorded: isCounted)
         if decision.isAllowed { return }
-        if isEarly, Self.mayChange(decision, ruleset) { return }
         figures.deniedCount += 1
         switch operation {
         case .get: throw .denied(.read)
         case .list: throw .denied(.list)
         case .create, .update, .delete: throw .denied(.write)
         }
+    }
+
+    /// Keeps a decision as far as the server is asked to; one that was not recorded is decided once more with its values.
+    private func inspect(
+        _ request: FileRulesRequest,
+        _ decision: FileDecision,
+        _ ruleset: FileRuleset,
+        isRecorded: Bool
+    ) {
+        switch engine.inspection {
+        case .off: return
+        case .refused where decision.isAllowed: return
+        case .refused, .all: break
+        }
+        let shown =
+            isRecorded
+            ? decision : ruleset.decide(request, isRecorded: true) { self.read($0, $1) }
+        server.inspection.keep(
+            FileDecisionRecord(request: request, decision: shown, rules: ruleset)
+        )
     }
 
     /// Whether a denial at the start of an upload may be none at its end: its rules look at what is not known yet, or at
@@ -202,7 +224,8 @@ extension FileService {
         _ caller: FileCaller,
         old: FileRecord? = nil,
         new: FileRecord? = nil,
-        isEarly: Bool = false
+        isEarly: Bool = false,
+        isRepeated: Bool = false
     ) throws(FileFault) {
         try authorize(
             operation,
@@ -211,7 +234,8 @@ extension FileService {
             caller,
             old: old,
             new: new,
-            isEarly: isEarly
+            isEarly: isEarly,
+            isRepeated: isRepeated
         )
     }
 

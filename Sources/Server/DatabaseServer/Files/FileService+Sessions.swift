@@ -316,7 +316,7 @@ extension FileService {
         let description = upload.session.description
         do throws(FileFault) {
             if let fault = description.fault(of: content) { throw fault }
-            _ = try object(description, content, upload.caller)
+            _ = try object(description, content, upload.caller, isRepeated: true)
         } catch {
             return endRefused(upload, before: before, ask, error)
         }

@@ -108,7 +108,7 @@ extension FileService {
                 )
                 if let fault = description.fault(of: received.content) { throw fault }
                 // What is denied now makes no blob.
-                _ = try object(description, received.content, ask.caller)
+                _ = try object(description, received.content, ask.caller, isRepeated: true)
                 store(received, description, worker, ask)
             } catch {
                 drop(sink, worker)
@@ -167,13 +167,14 @@ extension FileService {
         note(FileDeed.Change(what: "a file is stored", address: address), ask)
     }
 
-    /// The object that an upload makes, decided by the state as it is now.
+    /// The object that an upload makes, decided by the state as it is now; with `isRepeated` it is decided once more later.
     ///
     /// - Throws: why it is not made.
     func object(
         _ description: UploadDescription,
         _ content: FileContent,
-        _ caller: FileCaller
+        _ caller: FileCaller,
+        isRepeated: Bool = false
     ) throws(FileFault) -> FileChange {
         let address = description.address
         try admit(address.bucket)
@@ -185,7 +186,7 @@ extension FileService {
             fresh: Self.newToken(),
             uid: caller.uid
         )
-        try authorize(.create, address, caller, old: old, new: new)
+        try authorize(.create, address, caller, old: old, new: new, isRepeated: isRepeated)
         guard description.conditions.check(old) == .met else { throw .conditionNotMet }
         let change = FileChange(old: old, new: new)
         try checkQuota([change])

@@ -3,8 +3,20 @@ import JSONTree
 import RulesTools
 import SecurityRules
 
-extension DecisionRecord {
-    /// One object of `/.inspect/requests.json`.
+extension DecisionRecord: KeptDecision {
+    var byteCount: Int {
+        var sum = 512 + target.path.wireByteCount + (explanation?.utf8.count ?? 0)
+        for target in targets { sum += 32 + target.path.wireByteCount }
+        if let auth { sum += auth.value.encodingByteCount }
+        if let query { sum += query.byteCount }
+        for outcome in decision.trace { sum += outcome.heldByteCount }
+        return sum
+    }
+
+    var rulesByteCount: Int { rules.text.utf8.count }
+
+    var words: String { explanation ?? explain() }
+
     func json(number: UInt64) -> JSONValue {
         let (trace, isCut) = jsonOfTrace
         let paths = targets.map { JSONValue.string($0.description) }
@@ -18,7 +30,7 @@ extension DecisionRecord {
             "refusedPath": deniedTarget.map { .string($0.description) }, "query": query?.json,
             "auth": jsonOfAuth, "allowed": .boolean(decision.isAllowed),
             "rule": decision.rule?.json ?? .null, "trace": .list(trace),
-            "traceIsCut": .boolean(isCut), "explanation": .string(explanation ?? explain()),
+            "traceIsCut": .boolean(isCut), "explanation": .string(words),
         ]
     }
 
@@ -48,12 +60,13 @@ extension DecisionRecord {
     }
 }
 
-/// The newest decisions of one database, to be written out on a worker.
-struct DecisionList: Sendable {
-    let database: DatabaseID
+/// The newest decisions of one database.
+typealias DecisionList = KeptDecisionList<DecisionRecord>
+
+/// The newest decisions of one kind, to be written out on a worker.
+struct KeptDecisionList<Record: KeptDecision>: Sendable {
     let level: InspectionLevel
-    let filter: RequestFilter
-    let records: [(number: UInt64, record: DecisionRecord)]
+    let records: [(number: UInt64, record: Record)]
 
     /// Says how to see anything when decisions are not recorded.
     var hint: String? {
@@ -94,10 +107,7 @@ struct DecisionList: Sendable {
             if byteCount > InspectionLimits.answerByteCount { break }
             var text =
                 "#\(number) \(ISO8601.text(of: record.time.milliseconds)) \(record.summary)\n"
-            let lines = (record.explanation ?? record.explain()).split(
-                separator: "\n",
-                omittingEmptySubsequences: false
-            )
+            let lines = record.words.split(separator: "\n", omittingEmptySubsequences: false)
             for line in lines { text += line.isEmpty ? "\n" : "    \(line)\n" }
             byteCount += text.utf8.count
             texts.append(text)
@@ -113,7 +123,6 @@ struct DecisionList: Sendable {
 }
 
 extension DecisionRecord {
-    /// One line: `refused set /a/b by "ann" over rest`.
     var summary: String {
         let outcome = decision.isAllowed ? "allowed" : "refused"
         return "\(outcome) \(operation.rawValue) \(target) by \(who) over \(channel.rawValue)"

@@ -2,14 +2,41 @@ import DatabaseCore
 import JSONTree
 import SecurityRules
 
+/// The decision on a request, of a database or for a file, as it is kept and shown.
+protocol KeptDecision: Sendable {
+    associatedtype Rules: AnyObject, Sendable
+
+    /// When it was decided.
+    var time: Timestamp { get }
+    /// The rules that decided it.
+    var rules: Rules { get }
+    /// Bytes of memory that it may hold on to beside them: at least its texts.
+    var byteCount: Int { get }
+    /// Bytes of the text of its rules.
+    var rulesByteCount: Int { get }
+    /// One line: `refused set /a/b by "ann" over rest`.
+    var summary: String { get }
+    /// Why, in some lines for people.
+    var words: String { get }
+
+    /// Whether it is asked for.
+    func isWanted(by filter: RequestFilter) -> Bool
+
+    /// One object of `/.inspect/requests.json`.
+    func json(number: UInt64) -> JSONValue
+}
+
 /// The newest decisions on requests to one database.
+typealias DecisionRing = KeptDecisions<DecisionRecord>
+
+/// The newest decisions on requests of one kind.
 ///
 /// Invariant: the numbers of what is kept follow on one another without a gap, and `byteCount` is the
 /// sum of their `byteCount`s.
-struct DecisionRing: Sendable {
+struct KeptDecisions<Record: KeptDecision>: Sendable {
     /// A record, and the memory that it may hold on to.
     private struct Entry {
-        let record: DecisionRecord
+        let record: Record
         let byteCount: Int
     }
 
@@ -20,16 +47,16 @@ struct DecisionRing: Sendable {
     private let countLimit: Int
     private let byteLimit: Int
     /// The rules of the newest.
-    private var rules: Ruleset?
+    private var rules: Record.Rules?
 
     /// Decisions that are kept of one database.
-    static let standardCountLimit = 1_000
+    static var standardCountLimit: Int { 1_000 }
     /// Bytes that they may take, as `weight` counts them.
-    static let standardByteLimit = 8 << 20
+    static var standardByteLimit: Int { 8 << 20 }
 
     init(
-        countLimit: Int = DecisionRing.standardCountLimit,
-        byteLimit: Int = DecisionRing.standardByteLimit
+        countLimit: Int = Self.standardCountLimit,
+        byteLimit: Int = Self.standardByteLimit
     ) {
         self.countLimit = countLimit
         self.byteLimit = byteLimit
@@ -38,7 +65,7 @@ struct DecisionRing: Sendable {
     var count: Int { entries.count }
 
     /// Keeps a record, and drops the oldest ones that have no room beside it.
-    mutating func add(_ record: DecisionRecord) {
+    mutating func add(_ record: Record) {
         lastNumber += 1
         let entry = Entry(record: record, byteCount: weight(of: record))
         rules = record.rules
@@ -63,14 +90,14 @@ struct DecisionRing: Sendable {
     }
 
     /// The records that a filter lets through, the newest first.
-    func records(_ filter: RequestFilter) -> [(number: UInt64, record: DecisionRecord)] {
+    func records(_ filter: RequestFilter) -> [(number: UInt64, record: Record)] {
         if let number = filter.number {
             return entries[number].map { [(number, $0.record)] } ?? []
         }
-        var found: [(number: UInt64, record: DecisionRecord)] = []
+        var found: [(number: UInt64, record: Record)] = []
         var number = lastNumber
         while found.count < filter.limit, number > filter.after, let entry = entries[number] {
-            if filter.accepts(entry.record) { found.append((number, entry.record)) }
+            if entry.record.isWanted(by: filter) { found.append((number, entry.record)) }
             number -= 1
         }
         return found
@@ -78,21 +105,15 @@ struct DecisionRing: Sendable {
 
     // MARK: - Sizes
 
-    /// Bytes of memory that a record may hold on to: at least its texts.
+    /// Bytes of memory that a record may hold on to.
     ///
     /// Rules that are in force no longer live on for those who show by them: they count for the first
     /// record under them, as many times their text as they are thought to take.
-    private func weight(of record: DecisionRecord) -> Int {
-        var sum = 512 + record.target.path.wireByteCount + (record.explanation?.utf8.count ?? 0)
-        for target in record.targets { sum += 32 + target.path.wireByteCount }
-        if let auth = record.auth { sum += auth.value.encodingByteCount }
-        if let query = record.query { sum += query.byteCount }
-        for outcome in record.decision.trace { sum += outcome.heldByteCount }
-        if record.rules !== rules { sum += record.rules.text.utf8.count * Self.rulesWeight }
-        return sum
+    private func weight(of record: Record) -> Int {
+        record.byteCount + (record.rules === rules ? 0 : record.rulesByteCount * Self.rulesWeight)
     }
 
-    private static let rulesWeight = 8
+    private static var rulesWeight: Int { 8 }
 }
 
 /// What is kept of all databases.

@@ -27,6 +27,7 @@ struct InspectionRequest {
 final class InspectionService: Service {
     let server: Server
     private var decisions = DecisionRings()
+    private var fileDecisions = KeptDecisions<FileDecisionRecord>()
     private var refusalLog = RefusalLog()
     /// For refusals by a hard limit of rules, so that other refusals do not hide them.
     private var limitLog = RefusalLog()
@@ -46,6 +47,9 @@ final class InspectionService: Service {
             metadata: RefusalLog.metadata(record, of: database)
         )
     }
+
+    /// Keeps a decision on a request for a file.
+    func keep(_ record: FileDecisionRecord) { fileDecisions.add(record) }
 
     /// Logs a refusal by a hard limit of rules, which only the author of the rules can avoid.
     func logOverLimit(_ record: DecisionRecord, of database: DatabaseID) {
@@ -84,7 +88,7 @@ final class InspectionService: Service {
             subject: subject,
             forgets: forgets,
             database: pending.database,
-            filter: try RequestFilter(head.query)
+            filter: try RequestFilter(head.query, isForFiles: pending.parameters.isForFiles)
         )
         request.isForFiles = pending.parameters.isForFiles
         request.bucket = head.queryValue("bucket")
@@ -111,7 +115,13 @@ final class InspectionService: Service {
             return answerFileCoverage(pending, request)
         }
         if request.forgets {
-            if case .requests = request.subject { decisions.removeAll(of: request.database) }
+            if case .requests = request.subject {
+                if request.isForFiles {
+                    fileDecisions.removeAll()
+                } else {
+                    decisions.removeAll(of: request.database)
+                }
+            }
             return finish(pending, .statusOK)
         }
         switch response {
@@ -122,13 +132,19 @@ final class InspectionService: Service {
     }
 
     private func answerRequests(_ pending: PendingExchange, _ request: InspectionRequest) {
-        let ring = decisions[request.database]
-        let list = DecisionList(
-            database: request.database,
-            level: engine.inspection,
-            filter: request.filter,
-            records: ring.records(request.filter)
-        )
+        if request.isForFiles {
+            show(fileDecisions.records(request.filter), pending, request)
+        } else {
+            show(decisions[request.database].records(request.filter), pending, request)
+        }
+    }
+
+    private func show<Record: KeptDecision>(
+        _ records: [(number: UInt64, record: Record)],
+        _ pending: PendingExchange,
+        _ request: InspectionRequest
+    ) {
+        let list = KeptDecisionList(level: engine.inspection, records: records)
         write(pending) {
             request.subject.form == .json ? .json(list.json()) : .plain(list.text())
         }

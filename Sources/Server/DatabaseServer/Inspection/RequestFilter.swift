@@ -1,8 +1,11 @@
 import DatabaseCore
+import FileRules
 import JSONTree
 import SecurityRules
 
 /// Which decisions are asked for: `refused=true&path=/a&uid=ann&operation=set&connection=5f&limit=50&after=7`, or one: `id=8`.
+///
+/// For files (`service=files`) `bucket=B` too, and `path` is the beginning of a name.
 ///
 /// A parameter without a value, as forms send them, counts as left out; unknown ones are ignored.
 struct RequestFilter: Sendable, Equatable {
@@ -14,6 +17,12 @@ struct RequestFilter: Sendable, Equatable {
     var uid: String?
     /// What they did.
     var operation: DecisionRecord.Operation?
+    /// What they did to a file.
+    var fileOperation: FileOperation?
+    /// How the name of a file begins.
+    var name: String?
+    /// Where a file is.
+    var bucket: String?
     /// The text of the connection that they came by.
     var connection: String?
     /// The one with this number.
@@ -26,13 +35,19 @@ struct RequestFilter: Sendable, Equatable {
 }
 
 extension RequestFilter {
-    init(_ query: [(name: String, value: String)]) throws(BadRequest) {
+    init(
+        _ query: [(name: String, value: String)],
+        isForFiles: Bool = false
+    ) throws(BadRequest) {
         self.init()
         for (name, value) in query where !value.isEmpty {
             switch name {
             case "refused": isRefused = try RESTParameters.flag("refused", value)
+            case "path" where isForFiles: self.name = value
             case "path": path = try Self.path(value)
+            case "bucket": bucket = value
             case "uid": uid = value
+            case "operation" where isForFiles: fileOperation = try Self.operation(value)
             case "operation": operation = try Self.operation(value)
             case "connection": connection = value
             case "id": number = try Self.number(name, value)
@@ -41,18 +56,6 @@ extension RequestFilter {
             default: break
             }
         }
-    }
-
-    /// Whether a record is asked for.
-    func accepts(_ record: DecisionRecord) -> Bool {
-        if isRefused, record.decision.isAllowed { return false }
-        if let uid, record.uid != uid { return false }
-        if let operation, record.operation != operation { return false }
-        if let connection, record.connection?.shortText != connection { return false }
-        guard let path else { return true }
-        if path.isPrefix(of: record.target.path) { return true }
-        if let denied = record.deniedTarget, path.isPrefix(of: denied.path) { return true }
-        return record.targets.contains { path.isPrefix(of: $0.path) }
     }
 
     static func path(_ value: String) throws(BadRequest) -> Path {
@@ -71,9 +74,10 @@ extension RequestFilter {
         return number
     }
 
-    private static func operation(_ value: String) throws(BadRequest) -> DecisionRecord.Operation {
-        guard let operation = DecisionRecord.Operation(rawValue: value) else {
-            let words = DecisionRecord.Operation.allCases.map(\.rawValue).joined(separator: ", ")
+    private static func operation<Operation>(_ value: String) throws(BadRequest) -> Operation
+    where Operation: RawRepresentable<String> & CaseIterable {
+        guard let operation = Operation(rawValue: value) else {
+            let words = Operation.allCases.map(\.rawValue).joined(separator: ", ")
             throw BadRequest("'operation' must be one of: \(words)")
         }
         return operation
@@ -89,6 +93,17 @@ extension RequestFilter {
 }
 
 extension DecisionRecord {
+    func isWanted(by filter: RequestFilter) -> Bool {
+        if filter.isRefused, decision.isAllowed { return false }
+        if let uid = filter.uid, self.uid != uid { return false }
+        if let operation = filter.operation, self.operation != operation { return false }
+        if let wanted = filter.connection, connection?.shortText != wanted { return false }
+        guard let path = filter.path else { return true }
+        if path.isPrefix(of: target.path) { return true }
+        if let denied = deniedTarget, path.isPrefix(of: denied.path) { return true }
+        return targets.contains { path.isPrefix(of: $0.path) }
+    }
+
     /// The `uid` that rules see; nil without a user, and when it is not a text.
     var uid: String? { auth?.value.child(Self.uidKey).string }
 

@@ -15,11 +15,18 @@ struct RulesRequestsCommand: Command {
               hearth rules requests --path /rooms/1 --uid ann
               hearth rules requests --refused --follow
               hearth rules requests --operation set --connection 7
+              hearth rules requests --files --path photos/ --refused
             """,
     )
 
     @Flag(help: "Only what was refused.")
     var refused = false
+
+    @Flag(help: "Requests for files; --path is the beginning of a name then.")
+    var files = false
+
+    @Option(help: .value("bucket", "With --files: only of this bucket."))
+    var bucket: String?
 
     @Option(help: "Only at this path or below it.")
     var path: String?
@@ -27,7 +34,7 @@ struct RulesRequestsCommand: Command {
     @Option(help: "Only of the user with this uid.")
     var uid: String?
 
-    @Option(help: "Only of this kind: read, listen, set, update, transaction, ...")
+    @Option(help: "Only of this kind: read, listen, set, ...; of files get, list, create, ...")
     var operation: String?
 
     @Option(help: .value("id", "Only over this connection, as the log and each request name it."))
@@ -47,12 +54,14 @@ struct RulesRequestsCommand: Command {
 
     func validate() throws {
         if let limit { try checkNumber("--limit", limit, in: 1...1_000) }
+        if bucket != nil, !files { throw ValidationError("--bucket is for --files") }
     }
 
     private static let address = DatabasePath("/.inspect/requests")
 
     var parameters: Parameters {
         Parameters([
+            ("service", files ? "files" : nil), ("bucket", bucket),
             ("refused", refused ? "true" : nil), ("path", path), ("uid", uid),
             ("operation", operation), ("connection", connection),
             ("limit", limit.map { "\($0)" }),

@@ -11,7 +11,10 @@ import { shown, shownLines } from "./values.js";
 const pause = 1000;
 /** Requests that the page keeps, and shows. */
 const mostKept = 500;
-const operations = ["read", "listen", "recheck", "set", "update", "transaction", "on-disconnect", "at-disconnect"];
+const operations = {
+  database: ["read", "listen", "recheck", "set", "update", "transaction", "on-disconnect", "at-disconnect"],
+  files: ["get", "list", "create", "update", "delete"],
+};
 
 export class RequestsPage {
   #shell;
@@ -24,14 +27,17 @@ export class RequestsPage {
   #turn = 0;
   #isPaused = false;
   #refusedOnly = el("input", { type: "checkbox", id: "refused-only" });
-  #operation = el("select", { "aria-label": "Only of this kind" }, el("option", { value: "" }, "any kind"), operations.map((name) => el("option", {}, name)));
+  #service = el("select", { "aria-label": "Requests of" }, el("option", { value: "" }, "database"), el("option", { value: "files" }, "files"));
+  #operation = el("select", { "aria-label": "Only of this kind" });
   #connection = el("input", { class: "short", placeholder: "connection", "aria-label": "Only over this connection", spellcheck: "false" });
   #pauseButton = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.#pause() }, "Pause");
 
   constructor(shell) {
     this.#shell = shell;
-    this.field = el("input", { class: "path", placeholder: "path, like /rooms", "aria-label": "Only at or below this path", spellcheck: "false" });
+    this.field = el("input", { class: "path", spellcheck: "false" });
     this.uid = el("input", { class: "short", placeholder: "uid", "aria-label": "Only of this user", spellcheck: "false" });
+    // What is chosen for the one is none of the other.
+    this.#service.addEventListener("change", () => this.#shell.go("requests", "", this.#asked));
     for (const input of [this.field, this.uid, this.#operation, this.#connection, this.#refusedOnly]) input.addEventListener("change", () => this.#shell.go("requests", "", this.#filters));
     this.#list.addEventListener("keydown", (event) => this.#press(event));
     this.element = el(
@@ -43,7 +49,7 @@ export class RequestsPage {
         el(
           "div",
           { class: "bar" },
-          this.field, this.uid, this.#operation, this.#connection,
+          this.#service, this.field, this.uid, this.#operation, this.#connection,
           el("label", { class: "check", for: "refused-only" }, this.#refusedOnly, "refused only"),
           this.#pauseButton,
           el("button", { type: "button", "data-changes": true, onclick: () => this.#forget() }, "Clear"),
@@ -56,6 +62,15 @@ export class RequestsPage {
   }
 
   show(_, query) {
+    this.#service.value = query.get("service") === "files" ? "files" : "";
+    const isForFiles = this.#isForFiles;
+    this.field.placeholder = isForFiles ? "beginning of a name, like photos/" : "path, like /rooms";
+    this.field.ariaLabel = isForFiles ? "Only of names that begin so" : "Only at or below this path";
+    this.#connection.hidden = isForFiles;
+    fill(this.#operation, [
+      el("option", { value: "" }, "any kind"),
+      ...operations[isForFiles ? "files" : "database"].map((name) => el("option", {}, name)),
+    ]);
     this.field.value = query.get("path") ?? "";
     this.uid.value = query.get("uid") ?? "";
     this.#operation.value = query.get("operation") ?? "";
@@ -71,7 +86,7 @@ export class RequestsPage {
   /** Shows one request, in the list or not. */
   async #open(id) {
     try {
-      const { requests: [record] } = await getJSON("/.inspect/requests.json", { ns: this.#shell.database, id });
+      const { requests: [record] } = await getJSON("/.inspect/requests.json", { ns: this.#shell.database, ...this.#asked, id });
       if (this.#chosen !== id) return;
       if (!record) return notice(`Request #${id} is no longer kept.`, true);
       this.#detail.hidden = false;
@@ -94,9 +109,19 @@ export class RequestsPage {
     clearTimeout(this.#timer);
   }
 
+  get #isForFiles() {
+    return this.#service.value === "files";
+  }
+
+  /** Whose requests are asked for. */
+  get #asked() {
+    return this.#isForFiles ? { service: "files" } : {};
+  }
+
   /** What is asked for, as the address has it: it can be sent to another person. */
   get #filters() {
     const given = {
+      ...this.#asked,
       path: this.field.value.trim(), uid: this.uid.value.trim(), operation: this.#operation.value,
       connection: this.#connection.value.trim(), refused: this.#refusedOnly.checked ? "true" : "",
     };
@@ -112,8 +137,9 @@ export class RequestsPage {
     try {
       const after = this.#records[0]?.id;
       const { path, ...filters } = this.#filters;
+      const place = this.#isForFiles ? path : path && `/${path.replace(/^\/+/, "")}`;
       const answer = await getJSON("/.inspect/requests.json", {
-        ns: this.#shell.database, ...filters, ...(path && { path: `/${path.replace(/^\/+/, "")}` }), ...(after && { after }),
+        ns: this.#shell.database, ...filters, ...(place && { path: place }), ...(after && { after }),
       });
       if (turn !== this.#turn) return;
       this.#records = [...answer.requests, ...this.#records].slice(0, mostKept);
@@ -130,15 +156,18 @@ export class RequestsPage {
     this.#empty.hidden = this.#records.length > 0;
     const { database } = this.#shell;
     // What is there stays, and the focus with it.
-    const isFiltered = Object.keys(this.#filters).length > 0;
-    const state = `${database} ${hint} ${isFiltered}`;
+    const isForFiles = this.#isForFiles;
+    const isFiltered = Object.keys(this.#filters).length > (isForFiles ? 1 : 0);
+    const state = `${database} ${hint} ${isFiltered} ${isForFiles}`;
     if (this.#empty.hidden || this.#empty.dataset.state === state) return;
     this.#empty.dataset.state = state;
     const { javascript, swift } = references(database, "anything");
     fill(this.#empty, [
       el("h2", {}, isFiltered ? "No request fits" : "No request yet"),
-      el("p", {}, hint ?? "Each read, listen and write that the rules decide stands here as it comes. Administrators are not asked of them. For example:"),
-      hint ? null : lines([["curl", `curl '${location.origin}/anything.json?ns=${database}'`], ["JavaScript", `get(${javascript})`], ["Swift", `try await ${swift}.getData()`]]),
+      el("p", {}, hint ?? (isForFiles
+        ? "Each request for a file that the rules decide stands here as it comes. Administrators and those with a download link are not asked of them. For example:"
+        : "Each read, listen and write that the rules decide stands here as it comes. Administrators are not asked of them. For example:")),
+      hint ? null : isForFiles ? lines([["curl", `curl '${location.origin}/v0/b/BUCKET/o/photos%2Fa.png'`]]) : lines([["curl", `curl '${location.origin}/anything.json?ns=${database}'`], ["JavaScript", `get(${javascript})`], ["Swift", `try await ${swift}.getData()`]]),
     ]);
   }
 
@@ -160,8 +189,7 @@ export class RequestsPage {
   }
 
   #row(record) {
-    const { allowed, operation, path, auth, protocol, time, rule, trace } = record;
-    const last = rule ?? trace.at(-1);
+    const { allowed, operation, path, auth, bucket, protocol, time } = record;
     return el(
       "li",
       { role: "option", id: `request-${record.id}`, class: allowed ? "request" : "request refused", onclick: () => this.#choose(record.id) },
@@ -169,13 +197,14 @@ export class RequestsPage {
       el("span", { class: "result" }, allowed ? "✓ " : "✕ ", el("span", { class: "unseen" }, allowed ? "allowed" : "refused"), operation),
       el("span", { class: "path" }, shown(path)),
       el("span", { class: "who" }, auth ? shown(String(auth.uid ?? "a user without a uid")) : "no user"),
-      el("span", { class: "how" }, protocol),
-      el("span", { class: "decider" }, last ? `${shown(last.path)} .${last.kind} line ${last.line}` : "no rule"),
+      el("span", { class: "how" }, shown(bucket ?? protocol)),
+      el("span", { class: "decider" }, deciderOf(record)),
     );
   }
 
   #show(record) {
     this.#detail.dataset.id = record.id;
+    if (record.bucket !== undefined) return this.#showFile(record);
     const { path, auth, operation } = record;
     fill(this.#detail, [
       el("div", { class: "bar" }, el("h2", { class: "grow" }, `${operation} ${shown(path)}`), el("button", { type: "button", "aria-label": "Close", onclick: () => this.#choose(null) }, "✕")),
@@ -209,6 +238,26 @@ export class RequestsPage {
     ]);
   }
 
+  #showFile(record) {
+    const { allowed, auth, operation, bucket, path, time, resource, newResource } = record;
+    const what = newResource ?? resource;
+    fill(this.#detail, [
+      el("div", { class: "bar" }, el("h2", { class: "grow" }, `${operation} ${shown(`${bucket}/${path}`)}`), el("button", { type: "button", "aria-label": "Close", onclick: () => this.#choose(null) }, "✕")),
+      el(
+        "p", { class: "quiet" }, `#${record.id}: ${allowed ? "allowed" : "refused"} ${ago(time, this.#shell.hearth.now)}`,
+        auth ? [", ", el("a", { href: this.#shell.address("users", "", { find: auth.uid }) }, shown(auth.uid))] : ", no user",
+        what ? `, ${what.size} bytes${what.contentType ? ` of ${shown(what.contentType)}` : ""}` : "",
+      ),
+      el("pre", { class: "explanation" }, shownLines(record.explanation)),
+      el(
+        "div",
+        { class: "buttons" },
+        el("a", { class: "button", href: this.#shell.address("rules", "", { service: "files" }) }, "Open the rules"),
+        el("a", { class: "button", href: this.#shell.address("requests", "", { service: "files", refused: "true", path }) }, "Who else is refused here"),
+      ),
+    ]);
+  }
+
   async #keep(record) {
     if (await keepCase(this.#shell.database, caseOf(record), "What was written is not recorded: write what shall be tried.")) notice("Kept: the page of rules runs it with all cases");
   }
@@ -233,7 +282,7 @@ export class RequestsPage {
 
   async #forget() {
     try {
-      await send("DELETE", "/.inspect/requests.json", { query: { ns: this.#shell.database } });
+      await send("DELETE", "/.inspect/requests.json", { query: { ns: this.#shell.database, ...this.#asked } });
       this.#records = [];
       this.#choose(null);
       this.#begin();
@@ -241,6 +290,16 @@ export class RequestsPage {
       notice(`Could not clear: ${refusal.message}`, true);
     }
   }
+}
+
+/** The rule that decided, or the last that was tried. */
+function deciderOf({ decision, rule, trace }) {
+  if (decision) {
+    const last = decision.allow ?? decision.trace.at(-1);
+    return last ? `allow ${last.words} line ${last.line}` : "no rule";
+  }
+  const last = rule ?? trace.at(-1);
+  return last ? `${shown(last.path)} .${last.kind} line ${last.line}` : "no rule";
 }
 
 /** Members of a token that every user has. */
