@@ -253,3 +253,112 @@ extension Sender {
         UserProfile(uid: uid, username: person.username)
     }
 }
+
+@Suite("pictures of people and rooms")
+struct PictureTests {
+    private static func picture(_ title: String = "lake.png") throws -> AttachmentFile {
+        try AttachmentFile(widePNG, title: title, type: "image/png")
+    }
+
+    @Test("a person's picture is small, seen by all, and replaced with its bytes")
+    func person() async throws {
+        let (ann, eve) = (try await FileServer.member("Ann"), try await FileServer.member("Eve"))
+        let pictures = PictureService(database: ann.person.database, uid: ann.uid)
+        var folders: [AttachmentFolder] = []
+        for title in ["lake.png", "wood.png"] {
+            let url = try #require(try await pictures.set(try Self.picture(title)))
+            let shown = try await eve.person.value("users/\(ann.uid)/picture") as? String
+            #expect(shown == url.absoluteString)
+            let bytes = try await eve.storage.reference(for: url).data(maxSize: 1 << 20)
+            #expect(try Photo(png: [UInt8](bytes)).width == PhotoLimits.width)
+            folders.append(
+                try #require(AttachmentFolder(ofPerson: ann.uid, address: url.absoluteString))
+            )
+            #expect(try await ann.notes().isEmpty)
+        }
+        #expect(folders[0] != folders[1])
+        #expect(try await eve.files(folders[0]).isEmpty)
+        #expect(try await eve.files(folders[1]).count == 1)
+        let place = eve.storage.reference(withPath: "\(folders[1].path)/1")
+        #expect(await eve.failure { try await place.putDataAsync(Data([1])) } != nil)
+        try await pictures.set(nil)
+        #expect(try await eve.files(folders[1]).isEmpty)
+        #expect(try await ann.person.value("users/\(ann.uid)/picture") is NSNull)
+        let text = try AttachmentFile(Data([1]), title: "a.txt", type: "text/plain")
+        await #expect(throws: ServiceError.refused("send files")) { try await pictures.set(text) }
+        #expect(try await ann.notes().isEmpty)
+    }
+
+    @Test("a picture that is elsewhere is replaced, and no other person's file is removed for it")
+    func elsewhere() async throws {
+        let (ann, bea) = (try await FileServer.member("Ann"), try await FileServer.member("Bea"))
+        let pictures = PictureService(database: ann.person.database, uid: ann.uid)
+        let other = PictureService(database: bea.person.database, uid: bea.uid)
+        let theirs = try #require(try await other.set(try Self.picture()))
+        for address in ["https://example.com/a.png", theirs.absoluteString] {
+            _ = try await ann.person.place("users/\(ann.uid)/picture").setValue(address)
+            try await pictures.set(try Self.picture())
+            #expect(try await ann.notes().isEmpty)
+        }
+        let folder = try #require(
+            AttachmentFolder(ofPerson: bea.uid, address: theirs.absoluteString)
+        )
+        #expect(try await ann.files(folder).count == 1)
+    }
+
+    @Test("what a cut leaves of a picture, or of the one that it replaced, goes later")
+    func cut() async throws {
+        let ann = try await FileServer.member("Ann")
+        let pictures = PictureService(database: ann.person.database, uid: ann.uid)
+        let first = try #require(try await pictures.set(try Self.picture()))
+        let old = try #require(AttachmentFolder(ofPerson: ann.uid, address: first.absoluteString))
+        // Before the update that names it.
+        let cut = AttachmentFolder.person(ann.uid, "-cut")
+        let note = ann.person.place(ann.attachments.path(cut))
+        _ = try await note.setValue(["folder": cut.path, "at": ServerValue.timestamp()])
+        let bytes = ann.storage.reference(withPath: "\(cut.path)/0")
+        let metadata = StorageMetadata()
+        metadata.contentType = "image/png"
+        _ = try await bytes.putDataAsync(widePNG, metadata: metadata)
+        // Behind it: the old one is to go.
+        _ = try await ann.person.database.reference().updateChildValues([
+            "users/\(ann.uid)/picture": "https://example.com/new.png",
+            ann.attachments.path(old): ann.attachments.removal(old),
+        ])
+        for folder in [old, cut] { #expect(try await ann.files(folder).count == 1) }
+        let early = try await ann.attachments.mend()
+        #expect(early.records == [old.path] && early.faults.isEmpty)
+        #expect(try await ann.files(old).isEmpty)
+        #expect(try await ann.files(cut).count == 1)
+        let late = try await ann.attachments.mend(unnamedFor: .seconds(-60))
+        #expect(late.records == [cut.path])
+        #expect(try await ann.files(cut).isEmpty)
+        #expect(try await ann.notes().isEmpty)
+    }
+
+    @Test("a room's picture is changed by those who rename it, and seen by those who see it")
+    func room() async throws {
+        let (ann, bea) = (try await FileServer.member("Ann"), try await FileServer.member("Bea"))
+        let eve = try await FileServer.member("Eve")
+        let room = try await ann.rooms.create(name: "Tea", inviting: [bea.uid])
+        await #expect(throws: ServiceError.self) {
+            try await bea.rooms.setPicture(try Self.picture(), of: room)
+        }
+        #expect(try await bea.notes().isEmpty)
+        try await ann.rooms.letMembersRename(true, in: room)
+        var old: AttachmentFolder?
+        for sender in [ann, bea, ann] {
+            try await sender.rooms.setPicture(try Self.picture(), of: room)
+            let picture = try #require(try await bea.rooms.room(room).picture)
+            let folder = AttachmentFolder.roomPicture(room, picture.key)
+            #expect(try await bea.files(folder).count == 1)
+            if let old { #expect(try await bea.files(old).isEmpty) }
+            #expect(await eve.failure { _ = try await eve.files(folder) } != nil)
+            #expect(try await sender.notes().isEmpty)
+            old = folder
+        }
+        try await bea.rooms.setPicture(nil, of: room)
+        #expect(try await ann.rooms.room(room).picture == nil)
+        #expect(try await ann.files(try #require(old)).isEmpty)
+    }
+}

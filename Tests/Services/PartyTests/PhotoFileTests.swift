@@ -129,4 +129,44 @@ struct PhotoFileTests {
         #expect(try await cyd.photos.load(name) == photo)
         #expect(try await party.seen(name, by: cyd) == Int64(photo.png.count))
     }
+
+    @Test("a person's picture is seen by all, replaced with its bytes, and mended after a cut")
+    func picture() async throws {
+        let server = try Self.server.get()
+        let (ann, eve) = (try await server.partygoer("Ann"), try await server.partygoer("Eve"))
+        func size(_ key: String) async throws -> Int64? {
+            let storage = Storage.storage(app: eve.app)
+            return try await storage.reference(withPath: "people/\(ann.uid)/\(key)").sizeIfThere()
+        }
+        var keys: [String] = []
+        for photo in [try Picture.wide.get(), try Picture.small.get()] {
+            let url = try #require(try await ann.accounts.setPicture(photo))
+            let shown = try await eve.accounts.profile(of: ann.uid)?.picture
+            #expect(shown == url.absoluteString)
+            let key = shown?.split(separator: "%2F").last?.split(separator: "?").first
+            keys.append(String(try #require(key)))
+            #expect(try await size(keys.last ?? "") == Int64(photo.png.count))
+            #expect(try await ann.accounts.me().pictures.isEmpty)
+        }
+        #expect(try await size(keys[0]) == nil)
+        // Without a note no user removes one, and none is added.
+        let place = Storage.storage(app: ann.app).reference(
+            withPath: "people/\(ann.uid)/\(keys[1])"
+        )
+        await #expect(throws: StorageError.self) { try await place.delete() }
+        // The update that names another picture was done, and the bytes are there still.
+        let update: [String: Any] = [
+            "profiles/\(ann.uid)/picture": "https://example.com/a.png",
+            "users/\(ann.uid)/pictures/\(keys[1])": true,
+        ]
+        #expect(try await ann.mayWrite(update))
+        #expect(try await ann.accounts.mendPictures() == [keys[1]])
+        #expect(try await size(keys[1]) == nil)
+        #expect(try await ann.accounts.me().pictures.isEmpty)
+        // A picture that is elsewhere is replaced, and one is taken away.
+        try await ann.accounts.setPicture(Picture.small.get())
+        try await ann.accounts.setPicture(nil)
+        #expect(try await eve.accounts.profile(of: ann.uid)?.picture == nil)
+        #expect(try await ann.accounts.me().pictures.isEmpty)
+    }
 }
