@@ -3,7 +3,9 @@
 import pytest
 
 from console_window import OWNER, Console, console
+from file_requests import place, signed_in
 from hearth_server import Hearth
+from sample_pages import contrast_faults
 
 SETTINGS = "/.settings/rules.json?service=files"
 RULES = """rules_version = '2';
@@ -55,3 +57,23 @@ def test_rules_for_files_are_edited_checked_tried_and_published(console, server)
     page.press(".bar a", "Rules of the database")
     page.wait_text("h1", "Rules")
     page.wait("document.querySelector('textarea.code').ariaLabel === 'Rules' && document.querySelector('textarea.code').value.includes('rules')")
+
+
+def test_the_counts_of_rules_for_files_are_shown_and_begin_anew(console, server):
+    assert server.put(SETTINGS, None, raw=RULES.encode(), headers=OWNER).status == 200
+    page = console("rules?service=files")
+    page.press(".bar button", "Coverage")
+    page.wait_text(".rule.never", "allow get: if request.auth.uid == uid")
+    assert "coverage=true" in page.value("location.search")
+    for uid in ("ann", "bob"):
+        server.get(place("users/ann/a.png"), headers=signed_in(uid))
+    page.press("#rail a", "Requests")
+    page.call("Page.navigate", url=page.address)
+    page.press(".bar button", "Coverage")
+    page.wait_text(".rule.both", "allow get: if request.auth.uid == uid")
+    assert contrast_faults(page) == []
+    page.press(".inspector button", "Count anew")
+    page.wait_text(".rule.never", "allow get: if request.auth.uid == uid")
+    page.press(".bar button", "Coverage")
+    page.wait("document.querySelector('textarea.code').checkVisibility()")
+    assert server.request("DELETE", SETTINGS, headers=OWNER).status == 200

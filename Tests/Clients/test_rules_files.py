@@ -6,6 +6,7 @@ import pytest
 from command_line import hearth
 from file_requests import BUCKET, place, signed_in, upload
 from hearth_server import ROOT, Hearth
+from sample_pages import Window, contrast_faults
 
 RULES = """rules_version = '2';
 service firebase.storage {
@@ -194,6 +195,10 @@ def test_requests_of_clients_are_counted_part_by_part(folder):
         assert (report["decisions"], read["times"], read["true"], read["error"]) == (2, 2, 1, 1)
         parts = {part["text"]: (part["true"], part["false"]) for part in read["parts"]}
         assert parts["request.auth.uid == uid"] == (1, 1)
+        # An upload counts once, when all of it is there.
+        assert upload(server, NAME, b"hello", headers=signed_in("ann")).status == 200
+        counts = server.get("/.inspect/coverage.json?service=files", headers=OWNER).json
+        assert (counts["decisions"], counts["report"][1]["true"]) == (3, 1)
         # A bucket with a file of its own is counted by itself.
         own = json.loads(rules(server, folder, "coverage", "--files", "--bucket", "own", "--json")[1])
         assert (own["decisions"], "people" in own["rules"]) == (0, True)
@@ -204,6 +209,50 @@ def test_requests_of_clients_are_counted_part_by_part(folder):
         server.get(place(NAME), headers=signed_in("ann"))
         off = server.get("/.inspect/coverage.json?service=files", headers=OWNER).json
         assert off["decisions"] == 0 and off["hint"].startswith("nothing is counted now")
+
+
+def contents(page):
+    return page.value("document.querySelector('.code-box code').textContent")
+
+
+def test_the_page_of_the_counts_shows_statements_parts_and_functions(folder, browser):
+    # A text of more than one plane, a function before and one behind, and a statement without a condition.
+    text = RULES.replace("    match /users", """    // 🔥 Seen by their owner.
+    function owns(uid) { return request.auth.uid == uid; }
+    match /open/{file} { allow get; }
+    match /users""").replace("read: if request.auth.uid == uid ||", "read: if owns(uid) || isPublic() ||").replace(
+        "    match /late", "    function isPublic() { return resource.metadata.get('all', 'no') == 'yes'; }\n    match /late")
+    (folder / "storage.rules").write_text(text)
+    with Hearth("--files-rules", str(folder / "storage.rules")) as server:
+        for uid in ("ann", "bob"):
+            upload(server, f"users/{uid}/a.txt", b"hello", headers=signed_in("ann"))
+            server.get(place(NAME), headers=signed_in(uid))
+        assert rules(server, folder, "coverage", "--files", "--html", "coverage.html")[0] == 0
+    page = Window(browser, f"file://{folder}/coverage.html")
+    page.wait_text(".rule", "allow read: if owns(uid)")
+    assert contents(page) == text
+    whole = lambda selector: page.texts(f".code-box {selector}")
+    read = "allow read: if owns(uid) || isPublic() || resource.metadata.get('public', '') == 'yes'"
+    create = "allow create: if request.auth.uid == uid && request.resource.size < 1000"
+    # Bob does not read; no user asked for what is open, for parties and for what is late.
+    assert whole(".rule.both") == ["request.auth.uid == uid", read, create]
+    assert whole(".rule.only-false") == ["resource.metadata.get('all', 'no') == 'yes'"]
+    assert whole(".rule.never") == [
+        "allow get", "allow read: if database.exists(/parties/$(party)/guests/$(request.auth.uid))",
+        "allow get: if request.time > timestamp.value(5000)",
+    ]
+    head = " ".join(page.texts(".coverage header")[0].split())
+    assert "rules consulted 2 of 5" in head and "decisions" in head
+    assert page.texts(".coverage-side details summary")[0].split() == ["○", "Never", "consulted", "3"]
+    page.press(".coverage-side button", "/b/{bucket}/o/open/{file}")
+    page.wait_text("#counts", "never consulted")
+    # What stands in a function counts wherever it is called from, and is none of the rules.
+    page.value("document.querySelector('.code-box .rule.both').focus()")
+    page.wait_text("#counts", "part of a function request.auth.uid == uid")
+    page.wait_text("#counts", "consulted twice: true and false")
+    assert contrast_faults(page) == []
+    page.check()
+    page.close()
 
 
 # Files of cases
@@ -234,6 +283,16 @@ def test_cases_are_decided_by_the_rules_beside_them(folder):
     assert (first["pattern"], first["words"], first["times"], first["true"]) == (STATEMENT, "read", 1, 1)
     code, out, _ = rules(None, folder, "test", "storage.rules.cases.json", "--format", "junit")
     assert code == 1 and 'tests="2" failures="1"' in out
+
+
+def test_the_page_of_cases_shows_what_they_reach(folder, browser):
+    (folder / "storage.rules.cases.json").write_text(json.dumps(CASES, indent=1))
+    rules(None, folder, "test", "storage.rules.cases.json", "--coverage-html", "coverage.html")
+    page = Window(browser, f"file://{folder}/coverage.html")
+    page.wait_text(".rule.errors, .rule.both", "allow read: if request.auth.uid == uid")
+    assert contents(page) == RULES and page.value("document.title") == "Rules coverage: storage.rules"
+    page.check()
+    page.close()
 
 
 def test_cases_and_rules_must_be_of_one_kind(folder):

@@ -1,6 +1,7 @@
 package import FileRules
 package import JSONTree
 import RulesTools
+import SecurityRules
 
 /// How often each `allow` of rules for files was tried, and each expression of its condition evaluated, and what came
 /// of it. An expression of a function counts wherever it is called from.
@@ -118,31 +119,41 @@ package struct FileCoverage: Sendable {
         return text
     }
 
-    /// `{"rules": TEXT, "decisions", "hint"?, "report": [{"pattern", "words", "line", "column", COUNTS, "parts": [{"text", "line", "column",
-    /// COUNTS}...]}...]}`, each `allow` in the order of the text with the expressions that decide it, those of functions
-    /// among them. COUNTS are `"times"`, `"true"`, `"false"`, `"error"` and `"other"`.
+    /// `{"rules": TEXT, "service": "files", "decisions", "hint"?, "report": [{"pattern", "words", POSITION, COUNTS, "parts":
+    /// [{"text", POSITION, COUNTS}...]}...]}`, each `allow` in the order of the text with the expressions that decide it,
+    /// those of functions among them. COUNTS are `"times"`, `"true"`, `"false"`, `"error"` and `"other"`. POSITION is
+    /// `"line"` and `"column"` from 1, and `"offset"` and `"endOffset"` in scalars of the text.
     ///
     /// `hint` is what readers of the counts must know.
     package func json(hint: String? = nil) -> JSONValue {
+        let text = RulesText(rules.text)
         let report = rules.allows.map { allow -> JSONValue in
             var body = JSONMembers()
             body.add("pattern", allow.pattern)
             body.add("words", allow.words)
-            body.add(allow.position, allows[allow.index])
+            body.add(allow.position, range(of: allow, in: text), allows[allow.index])
             let parts = rules.expressions(of: allow).map { number -> JSONValue in
                 let (text, position) = rules.expression(number)
                 var part = JSONMembers()
                 part.add("text", String(text.unicodeScalars.prefix(512)))
-                part.add(position, expressions[number])
+                part.add(position, rules.range(number), expressions[number])
                 return part.value
             }
             body.add("parts", .list(parts))
             return body.value
         }
         return [
-            "rules": .string(rules.text), "decisions": .number(decisionCount),
+            "rules": .string(text.string), "service": "files", "decisions": .number(decisionCount),
             "hint": hint.map { .string($0) }, "report": .list(report),
         ]
+    }
+
+    /// From the word `allow` to the end of the condition; without one to the semicolon.
+    private func range(of allow: FileAllow, in text: RulesText) -> Range<Int> {
+        let start = text.offset(ofLine: allow.position.line, column: allow.position.column)
+        if let condition = allow.expression { return start..<rules.range(condition).upperBound }
+        let end = text.scalars[start...].firstIndex(of: ";") ?? text.scalars.endIndex
+        return start..<end
     }
 
     /// What no request has shown of a condition; nil for what is no condition, and for one that was both.
@@ -156,9 +167,15 @@ package struct FileCoverage: Sendable {
 
 extension JSONMembers {
     /// Where something is, and how often it was evaluated to what.
-    fileprivate mutating func add(_ position: FileRulesPosition, _ counts: FileCoverage.Counts) {
+    fileprivate mutating func add(
+        _ position: FileRulesPosition,
+        _ range: Range<Int>,
+        _ counts: FileCoverage.Counts
+    ) {
         add("line", count: position.line)
         add("column", count: position.column)
+        add("offset", count: range.lowerBound)
+        add("endOffset", count: range.upperBound)
         add("times", count: counts.count)
         add("true", count: counts.trueCount)
         add("false", count: counts.falseCount)

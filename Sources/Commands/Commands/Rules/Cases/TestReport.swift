@@ -136,10 +136,7 @@ struct TestReport {
                     + covered.map(\.path).joined(separator: ", ")
             )
         }
-        guard case .database(let coverage) = first.reach else {
-            throw .usage("--coverage-html shows rules for databases; \(first.path) is for files")
-        }
-        let page = CoveragePage.bytes(title: first.path, coverage.json())
+        let page = CoveragePage.bytes(title: first.path, first.reach.json)
         try OutputFile.write(page, to: path)
     }
 

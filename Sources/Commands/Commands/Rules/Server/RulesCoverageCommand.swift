@@ -39,9 +39,6 @@ struct RulesCoverageCommand: Command {
     func validate() throws {
         let forms = [json, html != nil, reset].count { $0 }
         if forms > 1 { throw ValidationError("--json, --html and --reset: give one of them") }
-        if html != nil, service.files {
-            throw ValidationError("--html shows the rules of a database; leave --files out")
-        }
         if bucket != nil, !service.files { throw ValidationError("--bucket needs --files") }
     }
 
@@ -61,7 +58,9 @@ struct RulesCoverageCommand: Command {
             try database.copyInspection(Self.address, parameters, as: json ? .json : .text)
             return .silent
         }
-        let report = try database.perform(database.request(.get, Self.address)).body
+        let report = try database.perform(
+            database.request(.get, Self.address, parameters)
+        ).body
         guard report.starts(with: "{\"rules\":".utf8) else {
             throw .failed("\(database.location) says nothing of its rules: is it an older server?")
         }

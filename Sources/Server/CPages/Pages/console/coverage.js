@@ -48,6 +48,41 @@ export function words({ value, cut, snapshot, error, others }) {
   return value !== null && typeof value === "object" ? "an object" : JSON.stringify(value) + (cut ? "…" : "");
 }
 
+/**
+ * The report of rules for files as that of a database: an `allow` is a rule, with the parts of its condition in each other.
+ * What stands in functions is drawn where it is, and is none of the rules that are counted (`isShared`).
+ */
+function asRules({ report, ...rest }) {
+  const entry = ({ line, column, offset, endOffset, text, ...counts }) => ({
+    position: { line, column, offset, endOffset },
+    values: [
+      { value: true, count: counts.true }, { value: false, count: counts.false },
+      { error: "an error", count: counts.error }, { others: true, count: counts.other },
+    ].filter(({ count }) => count > 0),
+    text, children: [],
+  });
+  const nested = (parts) => {
+    const open = [];
+    const outermost = [];
+    const sorted = parts.map(entry).sort(({ position: one }, { position: other }) => one.offset - other.offset || other.endOffset - one.endOffset);
+    for (const part of sorted) {
+      while (open.length && open.at(-1).position.endOffset <= part.position.offset) open.pop();
+      (open.at(-1)?.children ?? outermost).push(part);
+      open.push(part);
+    }
+    return outermost;
+  };
+  const shared = new Map();
+  const rules = report.map((allow) => {
+    const isOwn = ({ offset, endOffset }) => offset >= allow.offset && endOffset <= allow.endOffset;
+    for (const part of allow.parts) if (!isOwn(part)) shared.set(`${part.offset} ${part.endOffset}`, part);
+    return { ...entry(allow), kind: `allow ${allow.words}`, path: allow.pattern, children: nested(allow.parts.filter(isOwn)) };
+  });
+  const functions = nested([...shared.values()]).map((part) =>
+    ({ ...part, kind: "part of a function", path: part.text, isShared: true, children: [part] }));
+  return { ...rest, report: [...rules, ...functions].sort(({ position: one }, { position: other }) => one.offset - other.offset) };
+}
+
 class Drawing {
   #report;
   #scalars;
@@ -130,7 +165,7 @@ class Drawing {
   // What stands around it
 
   #head(title) {
-    const rules = this.#report.report;
+    const rules = this.#report.report.filter(({ isShared }) => !isShared);
     const counts = states.map((_, state) => rules.filter((rule) => stateOf(rule) === state).length);
     const evaluated = { count: 0, all: 0 };
     const look = (entry) => {
@@ -138,7 +173,7 @@ class Drawing {
       if (entry.values.length > 0) evaluated.count += 1;
       entry.children.forEach(look);
     };
-    for (const rule of rules) rule.children.forEach(look);
+    for (const rule of this.#report.report) rule.children.forEach(look);
     const figure = (name, count, all) => {
       const bar = make("i", {});
       bar.style.width = `${all ? (count * 100) / all : 100}%`;
@@ -171,7 +206,7 @@ class Drawing {
 
   /** The rules to look at. The value of a constant needs no counts. */
   #lists() {
-    const rules = this.#parts.filter(({ entry }) => !entry);
+    const rules = this.#parts.filter(({ rule, entry }) => !entry && !rule.isShared);
     if (rules.length === 0) return [make("p", { class: "quiet" }, "These rules have no rule.")];
     const list = (title, state, isOpen, isListed = () => true) => {
       const found = rules.filter(({ rule }) => stateOf(rule) === state && isListed(rule));
@@ -261,7 +296,7 @@ class Drawing {
 const sign = (state) => make("i", { class: `sign ${state.name}`, "aria-hidden": "true" }, state.sign);
 
 /** The elements of a report as `/.inspect/coverage.json` has it: `main`, the text, and `aside`, the counts and lists beside it. */
-export const coverage = (report, title) => new Drawing(report, title);
+export const coverage = (report, title) => new Drawing(report.service === "files" ? asRules(report) : report, title);
 
 // In a file of its own the report stands beside this module.
 const own = document.getElementById("own-coverage");

@@ -1,5 +1,6 @@
 // The page of the rules for files, which count for every bucket that has no rules file of its own: an editor, what is tried with its text, a history.
 
+import { coverage } from "./coverage.js";
 import { difference, differenceView, differenceWords } from "./diff.js";
 import { el, fill, notice } from "./dom.js";
 import { RulesHistory } from "./history.js";
@@ -98,6 +99,12 @@ export class FileRulesPage {
   #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
   #inForce = el("p", { class: "quiet" });
   #notUsed = el("p", { class: "strip", hidden: true });
+  #coverage = el("button", { type: "button", "aria-pressed": "false" }, "Coverage");
+  #covered = el("div", { class: "covered", hidden: true });
+  #written = el("div", {});
+  #counts = el("div", { hidden: true });
+  #tries = el("div", {});
+  #isCovered = false;
   element;
 
   constructor(shell) {
@@ -111,6 +118,7 @@ export class FileRulesPage {
     this.field = this.#editor.field;
     this.field.placeholder = example;
     this.#publish.addEventListener("click", () => this.#save());
+    this.#coverage.addEventListener("click", () => shell.go("rules", "", { ...service, ...(!this.#isCovered && { coverage: "true" }) }));
     const text = () => this.#editor.text;
     const trial = new FileTrial(text);
     this.#history = new RulesHistory(shell, { query: service, text, open: (found) => this.#open(found), goBack: (number, found) => this.#goBack(number, found) });
@@ -120,19 +128,52 @@ export class FileRulesPage {
       el(
         "div",
         { class: "main-part" },
-        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules for files"), el("a", { class: "button", href: shell.address("rules") }, "Rules of the database"), el("button", { type: "button", onclick: () => this.#read() }, "Read anew"), this.#publish),
+        el("div", { class: "bar" }, el("h1", { class: "grow" }, "Rules for files"), el("a", { class: "button", href: shell.address("rules") }, "Rules of the database"), this.#coverage, el("button", { type: "button", onclick: () => this.#read() }, "Read anew"), this.#publish),
         this.#inForce,
         this.#notUsed,
-        this.#editor.element,
-        names(),
-        this.#problems,
+        this.#covered,
+        this.#written,
       ),
-      el("aside", { class: "inspector", "aria-label": "Try and history" }, trial.element, this.#history.element),
+      el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#counts, this.#tries),
     );
+    this.#written.append(this.#editor.element, names(), this.#problems);
+    this.#tries.append(trial.element, this.#history.element);
   }
 
-  async show() {
+  async show(_, query) {
+    this.#isCovered = query.has("coverage");
+    this.#coverage.ariaPressed = String(this.#isCovered);
+    for (const part of [this.#covered, this.#counts]) part.hidden = !this.#isCovered;
+    for (const part of [this.#written, this.#tries]) part.hidden = this.#isCovered;
+    if (this.#isCovered) await this.#cover();
     await this.#read();
+  }
+
+  /** Shows how often each statement of the rules in force was tried, and what its parts came to. */
+  async #cover() {
+    try {
+      const report = await getJSON("/.inspect/coverage.json", service);
+      const { main, aside } = coverage(report, "every bucket without a rules file of its own");
+      const begin = (words, work) => el("button", { type: "button", "data-changes": true, onclick: () => this.#count(work) }, words);
+      fill(this.#covered, [main]);
+      fill(this.#counts, [aside, el(
+        "div",
+        { class: "buttons" },
+        report.hint ? begin("Count all decisions", () => send("PUT", "/.inspect/level.json", { body: '"all"' })) : null,
+        begin("Count anew", () => send("DELETE", "/.inspect/coverage.json", { query: service })),
+      )]);
+    } catch (refusal) {
+      fill(this.#covered, [el("p", { class: "empty" }, `Could not read the counts: ${refusal.message}`)]);
+    }
+  }
+
+  async #count(work) {
+    try {
+      await work();
+    } catch (refusal) {
+      notice(`Not done: ${refusal.message}`, true);
+    }
+    await this.#cover();
   }
 
   close() {
