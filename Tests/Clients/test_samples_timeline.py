@@ -170,11 +170,15 @@ def test_a_picture_that_is_cut_is_posted_when_it_is_tried_again_and_leaves_nothi
     ula = window("Ula")
     uid = ula.value("JSON.parse(sessionStorage['hearth.samples.session']).uid")
     notes = f"/uploads/{uid}.json?ns=social"
+    known = lambda: set(server.request("GET", notes, None, OWNER).json or {})
     ula.cut_files("social")
+    earlier = set()
     for name in ("lake.png", "wood.png"):
         # Another picture takes the place of one that was refused.
         ula.give("drop", name, PNG, "image/png", "#compose", "#file")
         ula.press("#compose button.primary")
+        wait_for(lambda: len(known()) == 1 and known() != earlier)
+        earlier = known()
         ula.wait_text("#file-progress", "Not sent: the server cannot be reached.")
     ula.reach_files()
     ula.press("#file-progress button", "Try again")
