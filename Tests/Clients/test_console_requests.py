@@ -77,6 +77,16 @@ def test_requests_for_files_are_listed_with_their_reasons(console, server):
     page.press(".request.refused", "bob/b.png")
     page.wait_text(".inspector h2", f"get {BUCKET}/bob/b.png")
     page.wait_text(".inspector", 'request.auth.uid is "ann"')
+    # Tried again as another user.
+    page.press(".inspector a", "Try in the simulator")
+    page.wait("document.getElementById('try-file-path')?.value === 'bob/b.png'")
+    assert page.value("document.getElementById('try-file-resource').value") == "null"
+    page.write("#try-file-auth", '{"uid":"bob"}')
+    page.press(".simulator button", "Try with this text")
+    page.wait_text(".simulator", "✓ allowed")
+    page.press("#rail a", "Requests")
+    requests_of(page, "files")
+    rows(page, 2)
     page.write("input.path", "ann/")
     page.key("Enter")
     rows(page, 1)

@@ -62,6 +62,16 @@ class FileTrial {
     });
   }
 
+  /** Puts a request there; what it leaves out is empty. */
+  fill(request) {
+    const text = (value) => (value === null || value === undefined ? "" : JSON.stringify(value));
+    const { op, bucket, path, auth, resource, newResource } = request;
+    const isList = op === "list";
+    const shown = { op, bucket, path, auth: text(auth), resource: isList ? "" : JSON.stringify(resource), newResource: text(newResource) };
+    for (const [name, value] of Object.entries(shown)) this.#inputs[name].value = value;
+    this.#inputs.op.focus();
+  }
+
   #asked() {
     const body = { ...service, op: this.#inputs.op.value, path: this.#inputs.path.value };
     if (this.#inputs.bucket.value) body.bucket = this.#inputs.bucket.value;
@@ -104,6 +114,7 @@ export class FileRulesPage {
   #written = el("div", {});
   #counts = el("div", { hidden: true });
   #tries = el("div", {});
+  #trial;
   #isCovered = false;
   element;
 
@@ -120,7 +131,7 @@ export class FileRulesPage {
     this.#publish.addEventListener("click", () => this.#save());
     this.#coverage.addEventListener("click", () => shell.go("rules", "", { ...service, ...(!this.#isCovered && { coverage: "true" }) }));
     const text = () => this.#editor.text;
-    const trial = new FileTrial(text);
+    this.#trial = new FileTrial(text);
     this.#history = new RulesHistory(shell, { query: service, text, open: (found) => this.#open(found), goBack: (number, found) => this.#goBack(number, found) });
     this.element = el(
       "section",
@@ -137,7 +148,7 @@ export class FileRulesPage {
       el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#counts, this.#tries),
     );
     this.#written.append(this.#editor.element, names(), this.#problems);
-    this.#tries.append(trial.element, this.#history.element);
+    this.#tries.append(this.#trial.element, this.#history.element);
   }
 
   async show(_, query) {
@@ -147,6 +158,7 @@ export class FileRulesPage {
     for (const part of [this.#written, this.#tries]) part.hidden = this.#isCovered;
     if (this.#isCovered) await this.#cover();
     await this.#read();
+    if (query.has("simulate")) this.#trial.fill(JSON.parse(query.get("simulate")));
   }
 
   /** Shows how often each statement of the rules in force was tried, and what its parts came to. */

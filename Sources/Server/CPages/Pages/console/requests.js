@@ -252,7 +252,7 @@ export class RequestsPage {
       el(
         "div",
         { class: "buttons" },
-        el("a", { class: "button", href: this.#shell.address("rules", "", { service: "files" }) }, "Open the rules"),
+        el("a", { class: "button", href: this.#shell.address("rules", "", { service: "files", simulate: JSON.stringify({ op: operation, bucket, path, auth, resource, newResource }) }) }, "Try in the simulator"),
         el("a", { class: "button", href: this.#shell.address("requests", "", { service: "files", refused: "true", path }) }, "Who else is refused here"),
       ),
     ]);
