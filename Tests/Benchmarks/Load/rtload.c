@@ -7,7 +7,8 @@
  *              deliveries/s; the server's processor time for each with --pid
  *     latency  one writer at --rate messages/s for --seconds, --clients listeners: write -> listener
  *     write    --clients writers, each waiting for its answer, for --seconds: acknowledged writes/s
- *     read     the same with reads of --topic; rest only, and any server of static files
+ *     read     the same with reads of --topic; rest only, and any server of static files. With --rate
+ *              all clients together begin so many a second at most, each waiting for its answer
  *     fill     one writer, --messages of its own keys, 512 under way
  *     idle     --clients listeners that hear nothing: resident bytes of --pid for each, and its
  *              processor time over --seconds
@@ -219,6 +220,20 @@ static client *make_writers(const options *options, int epoll, int depth) {
     return writers;
 }
 
+/* Begins what is due by `due`, in turn by clients that wait for no answer. Returns how many were begun. */
+static long send_due(const options *options, client *writers, long sent, long due, int depth) {
+    static int next;
+    long begun = 0;
+    for (int index = 0; index < options->clients && sent + begun < due; index++) {
+        int number = next;
+        next = (next + 1) % options->clients;
+        if (writers[number].first != writers[number].last) continue;
+        send_writes(options, &writers[number], number, 1, depth);
+        begun++;
+    }
+    return begun;
+}
+
 /* Writes until the time is over, or until `messages` are answered where that is not 0. */
 static void run_writes(const options *options, const char *mode, int depth) {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -228,13 +243,18 @@ static void run_writes(const options *options, const char *mode, int depth) {
     double processor = processor_seconds(options->pid);
     uint64_t start = now_ns(), now = start, last = start;
     uint64_t end = options->messages ? UINT64_MAX : start + (uint64_t)(options->seconds * 1e9);
-    long answered = 0, sent = (long)depth * options->clients;
-    for (int index = 0; index < options->clients; index++) {
+    int is_paced = options->rate > 0;
+    long answered = 0, sent = is_paced ? 0 : (long)depth * options->clients;
+    for (int index = 0; index < options->clients && !is_paced; index++) {
         send_writes(options, &writers[index], index, depth, depth);
     }
     while (now < end && (options->messages == 0 || answered < options->messages)) {
-        int ready = epoll_wait(epoll, events, EVENTS_MAX, 100);
+        int ready = epoll_wait(epoll, events, EVENTS_MAX, is_paced ? 1 : 100);
         now = now_ns();
+        if (is_paced) {
+            long due = (long)((double)(now - start) / 1e9 * options->rate);
+            sent += send_due(options, writers, sent, due, depth);
+        }
         if (ready > 0) last = now;
         if (now - last > STALL_SECONDS * 1000000000ull) die("stalled");
         for (int index = 0; index < ready; index++) {
@@ -246,7 +266,7 @@ static void run_writes(const options *options, const char *mode, int depth) {
                 writer->first = (writer->first + 1) % (depth + 1);
             }
             answered += answers;
-            long more = answers;
+            long more = is_paced ? 0 : answers;
             if (options->messages && sent + more > options->messages) more = options->messages - sent;
             if (more > 0) send_writes(options, writer, number, more, depth);
             sent += more > 0 ? more : 0;
