@@ -77,6 +77,7 @@ let system = folder(
             linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")],
         ),
         .target(name: "CClientTransport", dependencies: ["CLibwebsockets"]),
+        .target(name: "CFiles"),
         module("Files"),
     ],
     tests: [tests(of: "Files")]
@@ -181,7 +182,7 @@ let engine = folder(
 let log = folder(
     "Log",
     [
-        module("WriteAheadLog", ["Files"]),
+        module("WriteAheadLog", ["Files", "CFiles"]),
         module(
             "BlobStore",
             ["JSONTree", "FileRecords", "FileProtocol", "Files", "WriteAheadLog", "COpenSSL"]

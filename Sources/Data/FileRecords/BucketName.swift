@@ -11,7 +11,10 @@ package struct BucketName: Hashable, Comparable, Sendable {
     /// Checks a name.
     package init(_ text: String) throws(NameFault) {
         let bytes = Array(text.utf8)
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let dot = UInt8(ascii: ".")
+        let parts =
+            bytes.contains(dot)
+            ? bytes.split(separator: dot, omittingEmptySubsequences: false) : [bytes[...]]
         let longest =
             parts.count > 1
             ? FileLimits.dottedBucketByteCount : FileLimits.bucketByteCount.upperBound

@@ -56,7 +56,10 @@ package final class BlobDraft: @unchecked Sendable {
                 try file.write(bytes, at: UInt64(byteCount))
             }
             isRagged = false
+            let begin = byteCount - byteCount % BlobLimits.writingByteCount
             count(bytes)
+            let end = byteCount - byteCount % BlobLimits.writingByteCount
+            if end > begin { file.beginWriting(UInt64(begin)..<UInt64(end)) }
         }
     }
 

@@ -3,6 +3,10 @@ package enum BlobLimits {
     /// Bytes of one read of a file.
     package static let pieceByteCount = 256 * 1024
 
+    /// Bytes of an upload after which the system begins to write them. Left alone it keeps them in memory until there are very
+    /// many, and the sync at the end then waits for all.
+    package static let writingByteCount: Int64 = 8 << 20
+
     /// Milliseconds after which a blob without references is removed: 24 hours. Source: ours; an upload whose server ends
     /// between its last byte and its commit may be finished again.
     package static let orphanAge: Int64 = 24 * 3_600_000

@@ -49,9 +49,13 @@ package enum Adoption: Sendable, Equatable {
     case replaced
 }
 
-/// A blob that is open. Used by one worker at a time.
+/// A blob that is open. Used by one worker at a time, but for `readCached`.
 package protocol BlobReader: AnyObject, Sendable {
     var byteCount: Int64 { get }
+
+    /// Reads from `offset` on what is in memory already: fewer bytes than there is room for; nil when that is nothing. Never
+    /// blocks, and may be called from any thread.
+    func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
 
     /// Reads bytes from `offset` on: `count` of them, fewer at the end of the blob. Blocks.
     ///
@@ -60,6 +64,13 @@ package protocol BlobReader: AnyObject, Sendable {
 
     /// Gives it back to the system, once; releasing the reader does too.
     func close()
+}
+
+extension BlobReader {
+    /// A reader of bytes that are elsewhere.
+    package func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+        nil
+    }
 }
 
 /// Some of the blobs of a store.

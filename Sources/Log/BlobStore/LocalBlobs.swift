@@ -117,6 +117,10 @@ private final class LocalBlobReader: BlobReader, @unchecked Sendable {
         try reading { () throws(LogError) in try file.piece(at: offset, count: count) }
     }
 
+    func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+        file.readCached(into: buffer, at: UInt64(offset)).flatMap { $0 > 0 ? $0 : nil }
+    }
+
     func close() { file.close() }
 }
 

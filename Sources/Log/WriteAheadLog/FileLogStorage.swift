@@ -1,3 +1,4 @@
+import CFiles
 import Files
 import Glibc
 import Synchronization
@@ -205,6 +206,16 @@ private final class PosixLogFile: LogFile {
         return done
     }
 
+    func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int? {
+        let count = hearth_read_cached(
+            descriptor,
+            buffer.baseAddress,
+            buffer.count,
+            Int64(offset)
+        )
+        return count < 0 ? nil : count
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
         var done = 0
         while done < bytes.count {
@@ -215,6 +226,10 @@ private final class PosixLogFile: LogFile {
             guard count > 0 else { throw .posix(.write, path, errorNumber: ENOSPC) }
             done += count
         }
+    }
+
+    func beginWriting(_ range: Range<UInt64>) {
+        hearth_begin_writing(descriptor, Int64(range.lowerBound), Int64(range.count))
     }
 
     func sync() throws(LogError) {

@@ -56,8 +56,15 @@ package protocol LogFile: AnyObject {
     /// Reads into the whole buffer; returns fewer bytes only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
 
+    /// Reads from `offset` on what can be had without waiting for the disk: fewer bytes than there is room for, none at the
+    /// end of the file; nil when the disk is needed for the first of them, or fails. Any thread, also several at once.
+    func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int?
+
     /// Writes all bytes at an offset. After a failure any part of them may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
+
+    /// Has the system begin to write these bytes to the disk, so that a sync finds less to do; waits for nothing.
+    func beginWriting(_ range: Range<UInt64>)
 
     /// Makes everything written so far, and the file's length, durable.
     func sync() throws(LogError)

@@ -201,62 +201,110 @@ final class Connection: Timed {
         if state.mark() { loop.flusher.markDirty(self) }
     }
 
-    /// Pulls some bytes from the source at the head and sends them.
-    func pull() {
-        if state.pull() { sendQueued(pulling: TickLimits.pulledByteCount) }
+    /// Pulls some bytes from the source at the head and sends them. Returns its part of `TickLimits.tickByteCount`.
+    func pull() -> Int {
+        state.pull() ? sendQueued(isPulling: true) : 0
     }
 
     /// Sends what is queued, up to the first source.
     func flush() {
-        if state.begin() { sendQueued(pulling: 0) }
+        if state.begin() { _ = sendQueued(isPulling: false) }
     }
 
     /// Sends until the queue is empty, the socket is full, or other connections have waited long enough.
     ///
-    /// Sources are asked for so many bytes or somewhat more; then they stand in line with others'.
-    private func sendQueued(pulling pulledByteCount: Int) {
-        guard let socket else { return }
+    /// Sources are asked for so many bytes or somewhat more; then they stand in line with others'. Returns what they
+    /// have taken of the tick.
+    private func sendQueued(isPulling: Bool) -> Int {
+        guard let socket else { return 0 }
         defer { _ = state.stop() }
         var budget = TickLimits.flushedByteCount
-        var pullBudget = pulledByteCount
+        var pullBudget = isPulling ? TickLimits.pulledByteCount : 0
+        var copyBudget = isPulling ? TickLimits.copiedByteCount : 0
+        var spent = 0
         while budget > 0 {
+            let next = output.next(joiningInto: loop.scratch)
+            if case .source(let source) = next {
+                guard pullBudget > 0, copyBudget > 0 else {
+                    if state.wait() { loop.flusher.addPuller(self) }
+                    return spent
+                }
+                if source.copies {
+                    let before = spent
+                    guard sendCopy(of: source, socket, &spent) else { return spent }
+                    copyBudget -= spent - before
+                } else {
+                    // Text takes long to make: one source in a tick.
+                    spent = TickLimits.tickByteCount
+                    let before = output.byteCount
+                    guard pullNext(of: source) else { return spent }
+                    // Empty chunks count too: a source of nothing else must not block the loop.
+                    pullBudget -= output.byteCount - before + 64
+                }
+                continue
+            }
             let offered: Int
             let sent: Int
-            switch output.next(joiningInto: loop.scratch) {
-            case .nothing:
+            switch next {
+            case .nothing, .source:
                 drained()
-                return
-            case .source(let source):
-                guard pullBudget > 0 else {
-                    if state.wait() { loop.flusher.addPuller(self) }
-                    return
-                }
-                let before = output.byteCount
-                guard pullNext(of: source) else { return }
-                // Empty chunks count too: a source of nothing else must not block the loop.
-                pullBudget -= output.byteCount - before + 64
-                continue
+                return spent
             case .slice(let bytes, let offset, let byteCount):
                 offered = byteCount
-                sent = send(socket, bytes, offset, byteCount)
+                let isMoreNext = output.isBeforeCopies
+                sent = send(socket, bytes, offset, byteCount, isMoreNext)
             case .joined(let byteCount):
                 offered = byteCount
-                sent = hearth_socket_send(socket, loop.scratch.baseAddress, byteCount)
+                sent = hearth_socket_send(socket, loop.scratch.baseAddress, byteCount, false)
             }
             guard sent >= 0 else {
                 fail()
-                return
+                return spent
             }
             output.advance(sent)
-            sentInWindow += sent
-            listener.counters.sentByteCount += sent
+            note(sent)
             guard sent == offered else {
                 block(socket)
-                return
+                return spent
             }
             budget -= sent
         }
         markDirty()
+        return spent
+    }
+
+    /// Sends what a source copies, once, and adds it to `spent`. Returns whether there is reason to go on sending.
+    private func sendCopy(
+        of source: OutputSource,
+        _ socket: OpaquePointer,
+        _ spent: inout Int
+    ) -> Bool {
+        let step = source.copy(into: loop.copyRoom)
+        guard state.takesOutput else { return false }
+        switch step {
+        case .next(let byteCount):
+            let sent = hearth_socket_send(socket, loop.copyRoom.baseAddress, byteCount, false)
+            guard sent >= 0 else {
+                fail()
+                return false
+            }
+            source.advance(sent)
+            note(sent)
+            spent += sent
+            if sent < byteCount { block(socket) }
+            return sent == byteCount
+        case .wait:
+            stallDeadline = .max
+            return false
+        case .end:
+            output.removeSource()
+            return true
+        }
+    }
+
+    private func note(_ sent: Int) {
+        sentInWindow += sent
+        listener.counters.sentByteCount += sent
     }
 
     /// Asks the source for more. Returns whether there is reason to go on sending.
@@ -454,10 +502,15 @@ final class Connection: Timed {
 }
 
 /// Sends a part of an array. Outside the actor, so that the closure costs no isolation check.
-private func send(_ socket: OpaquePointer, _ bytes: [UInt8], _ offset: Int, _ byteCount: Int) -> Int
-{
+private func send(
+    _ socket: OpaquePointer,
+    _ bytes: [UInt8],
+    _ offset: Int,
+    _ byteCount: Int,
+    _ isMoreNext: Bool
+) -> Int {
     bytes.withUnsafeBufferPointer { buffer in
         guard let base = buffer.baseAddress else { return 0 }
-        return hearth_socket_send(socket, base + offset, byteCount)
+        return hearth_socket_send(socket, base + offset, byteCount, isMoreNext)
     }
 }

@@ -53,6 +53,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     @LoopActor let flusher = Flusher()
     /// Small items are joined here for one send. The loop owns it and never frees it.
     @LoopActor let scratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 * 1024)
+    /// Bodies are copied here for one send. The loop owns it and never frees it.
+    @LoopActor let copyRoom = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: TickLimits.copiedByteCount,
+        alignment: 4096
+    )
     @LoopActor private var alarmTime: UInt64 = .max
     /// When the callbacks of this tick began; 0 while waiting.
     @LoopActor private var tickStart: UInt64 = 0

@@ -8,6 +8,8 @@ final class Flusher {
     private var backlogHead = 0
     /// Connections with a stream at the head of their queue, in the order in which they are pulled.
     private var pullers: [Connection] = []
+    /// Those before it are pulled.
+    private var pullersHead = 0
     private var resumable: [Connection] = []
     private var doomed: [Connection] = []
 
@@ -84,11 +86,22 @@ final class Flusher {
             backlog += marked
         }
         flushBacklog()
-        if !pullers.isEmpty {
-            let puller = pullers.removeFirst()
-            puller.pull()
-        }
+        pullSome()
         return !backlog.isEmpty
+    }
+
+    /// Pulls streams, each once at most, until their share of the tick is taken. Those that have more go behind the others.
+    private func pullSome() {
+        var left = TickLimits.tickByteCount
+        let end = pullers.count
+        while pullersHead < end, left > 0 {
+            let puller = pullers[pullersHead]
+            pullersHead += 1
+            left -= max(puller.pull(), TickLimits.pullByteCount)
+        }
+        guard pullersHead == pullers.count || pullersHead >= 1_024 else { return }
+        pullers.removeSubrange(..<pullersHead)
+        pullersHead = 0
     }
 
     private func flushBacklog() {

@@ -378,6 +378,50 @@ final class HTTPConnection {
         )
     }
 
+    /// Sends an answer whose body is copied as the socket takes it.
+    func respondCopying(
+        _ exchange: HTTPExchange,
+        status: Int,
+        headers: HTTPHeaders,
+        byteCount: Int,
+        copy: @escaping OutputSource.Copier,
+        taken: @escaping @LoopActor (Int) -> Void
+    ) {
+        let head = exchange.head
+        let isWithoutBody = head.method == "HEAD"
+        let keepsAlive = keepsAlive(after: exchange)
+        sendHead(
+            status,
+            answerHeaders(headers, head),
+            isWithoutBody ? .none(byteCount: byteCount) : .length(byteCount),
+            keepsAlive: keepsAlive
+        )
+        guard !isWithoutBody else {
+            complete(exchange, keepsAlive: keepsAlive)
+            return
+        }
+        exchange.isStreaming = true
+        var due = byteCount
+        connection.enqueueSource(
+            OutputSource { [self] room in
+                guard due > 0 else {
+                    complete(exchange, keepsAlive: keepsAlive)
+                    return .end
+                }
+                switch copy(room) {
+                case .next(let count) where count > 0 && count <= due: return .next(count)
+                case .wait: return .wait
+                case .next, .end:
+                    connection.fail()
+                    return .end
+                }
+            } taken: { count in
+                due -= count
+                taken(count)
+            }
+        )
+    }
+
     /// Sends the head of an answer whose body is pushed. An answer to HEAD ends with it.
     func respondPushed(
         _ exchange: HTTPExchange,

@@ -133,6 +133,28 @@ package final class HTTPExchange {
         )
     }
 
+    /// Answers with `byteCount` bytes that are copied as the socket takes them, so that none wait in memory.
+    ///
+    /// `copy` puts the next bytes into the room that it is given and says how many; after `.wait` it is not asked before
+    /// `resumeStream`. `taken` says how many of them are sent. Those that are not must come again, at least as many, with
+    /// the next `copy`. Both are dropped when the peer leaves. `.end` before the last byte cuts the connection.
+    package func respondCopying(
+        status: Int,
+        headers: HTTPHeaders,
+        byteCount: Int,
+        copy: @escaping @LoopActor (UnsafeMutableRawBufferPointer) -> StreamStep<Int>,
+        taken: @escaping @LoopActor (Int) -> Void
+    ) {
+        takeConnection()?.respondCopying(
+            self,
+            status: status,
+            headers: headers,
+            byteCount: byteCount,
+            copy: copy,
+            taken: taken
+        )
+    }
+
     /// Answers with a body that is pushed, of any length and duration. Nil if the peer is gone or the request takes
     /// no body.
     package func respondPushed(status: Int, headers: HTTPHeaders) -> PushedResponse? {

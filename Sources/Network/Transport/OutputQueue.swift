@@ -85,6 +85,14 @@ struct OutputQueue {
         removeHead()
     }
 
+    /// Whether the item behind the one at the head copies its bytes, so that they leave in the same packets.
+    var isBeforeCopies: Bool {
+        guard head + 1 < items.count, case .source(let source) = items[head + 1] else {
+            return false
+        }
+        return source.copies
+    }
+
     /// Returns the bytes to send, joining small items into `scratch`.
     ///
     /// They always begin with the first unsent byte, and include all unsent bytes of the previous answer: TLS may
@@ -160,17 +168,47 @@ struct OutputQueue {
 /// A producer of bytes, pulled when the socket has room.
 @LoopActor
 final class OutputSource {
-    private var pull: (@LoopActor () -> StreamStep<[UInt8]>)?
+    /// Makes arrays of bytes.
+    typealias Maker = @LoopActor () -> StreamStep<[UInt8]>
+    /// Copies bytes that somebody else keeps; see `HTTPExchange.respondCopying`.
+    typealias Copier = @LoopActor (UnsafeMutableRawBufferPointer) -> StreamStep<Int>
 
-    init(_ pull: @escaping @LoopActor () -> StreamStep<[UInt8]>) {
-        self.pull = pull
+    private var make: Maker?
+    private var copy: Copier?
+    private var taken: (@LoopActor (Int) -> Void)?
+    /// Whether it copies bytes.
+    nonisolated let copies: Bool
+
+    init(_ make: @escaping Maker) {
+        self.make = make
+        copies = false
     }
 
-    /// The next bytes. After `.end` the closure and what it captures are released.
+    init(copying copy: @escaping Copier, taken: @escaping @LoopActor (Int) -> Void) {
+        self.copy = copy
+        self.taken = taken
+        copies = true
+    }
+
+    /// The next bytes that are made. After `.end` the closure and what it captures are released.
     func next() -> StreamStep<[UInt8]> {
-        guard let pull else { return .end }
-        let step = pull()
-        if case .end = step { self.pull = nil }
+        guard let make else { return .end }
+        let step = make()
+        if case .end = step { self.make = nil }
         return step
     }
+
+    /// Copies the next bytes. After `.end` the closures and what they capture are released.
+    func copy(into room: UnsafeMutableRawBufferPointer) -> StreamStep<Int> {
+        guard let copy else { return .end }
+        let step = copy(room)
+        if case .end = step {
+            self.copy = nil
+            taken = nil
+        }
+        return step
+    }
+
+    /// Notes that the socket took so many of the bytes that were copied last.
+    func advance(_ byteCount: Int) { taken?(byteCount) }
 }

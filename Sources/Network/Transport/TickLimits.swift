@@ -13,7 +13,9 @@
 ///       ├─ wake the log thread                     once: the batch of this tick
 ///       └─ send                                    8 that just got something,      in the order in which they
 ///                                                  24 that wait, 64 KiB each,      began to wait
-///                                                  one large value, 16 KiB
+///                                                  one large value, 16 KiB, or
+///                                                  files, 128 KiB each and of
+///                                                  all
 ///
 /// `EventLoop` has the order, `Flusher` the queues, and `Connection` takes the messages of a connection.
 ///
@@ -40,5 +42,11 @@ enum TickLimits {
     /// Bytes of streams made in one tick, for the one that waited longest: text is made at some 300 MB/s, and many
     /// large values may be under way.
     static let pulledByteCount = 16 * 1024
+    /// Bytes copied for one connection before others' are, in one go where they are at hand: a file of some 100 KB leaves at once.
+    static let copiedByteCount = 128 * 1024
+    /// Bytes copied in one tick, or up to twice as many: they leave at some 2 GB/s.
+    static let tickByteCount = 128 * 1024
+    /// What a stream counts as that sends less: to ask it takes time too.
+    static let pullByteCount = 4 * 1024
     static let destroyedConnections = 64
 }

@@ -31,6 +31,33 @@ package enum ByteRange: Sendable, Equatable {
         }
     }
 
+    /// The status of an answer with these bytes.
+    package var status: Int {
+        switch self {
+        case .whole: 200
+        case .part: 206
+        case .unsatisfiable: 416
+        }
+    }
+
+    /// Where these bytes are in an object of this size.
+    package func bytes(byteCount: Int64) -> Range<Int64> {
+        switch self {
+        case .whole: 0..<byteCount
+        case .part(let part): part
+        case .unsatisfiable: 0..<0
+        }
+    }
+
+    /// The value of the header `Content-Range`; nil for the whole object.
+    package func contentRange(byteCount: Int64) -> String? {
+        switch self {
+        case .whole: nil
+        case .part(let part): "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(byteCount)"
+        case .unsatisfiable: "bytes */\(byteCount)"
+        }
+    }
+
     private static func part(
         _ first: Int64,
         _ last: Int64,

@@ -12,29 +12,25 @@ package struct Download: Sendable {
 
     /// Plans the answer. `byToken` says that a download token has opened it, `ownHost` that files have a host without other
     /// routes, where pages among them do no harm, and `honoursOverrides` that a verified signature covers
-    /// `response-content-type` and `response-content-disposition`.
+    /// `response-content-type` and `response-content-disposition`. `headers` are those of the record, where they were made before.
     package init(
         _ record: FileRecord,
         _ request: MediaRequest,
         _ dialect: FileDialect,
         byToken: Bool = false,
         ownHost: Bool = false,
-        honoursOverrides: Bool = false
+        honoursOverrides: Bool = false,
+        headers known: DownloadHeaders? = nil
     ) {
         let byteCount = record.content.byteCount
-        let encoding = record.fields[.contentEncoding].flatMap { $0.isEmpty ? nil : $0 }
-        let isGzip = encoding?.lowercased() == "gzip"
-        inflates = isGzip && !request.acceptsGzip
-        // As the browser reads it: without what is left out of headers.
-        let type = ContentDisposition.line(
-            (honoursOverrides ? request.type : nil) ?? record.contentType
-        )
-        let shared =
-            Self.shared(record, type, isGzip: isGzip)
-            + Self.validators(record, inflates: inflates, byToken: byToken)
+        let known = known ?? DownloadHeaders(record)
+        inflates = known.isGzip && !request.acceptsGzip
+        let override = honoursOverrides ? request.type.map { ContentDisposition.line($0) } : nil
+        let type = override ?? known.type
+        let validators = known.validators(inflates: inflates, byToken: byToken)
         if request.isNotModified(record) {
             self.status = 304
-            self.headers = shared.filter { $0.name != "Content-Type" }.map(Self.line)
+            self.headers = known.shared + validators
             self.range = 0..<0
             return
         }
@@ -46,87 +42,94 @@ package struct Download: Sendable {
                 emptyIsWhole: dialect == .client
             )
         }
-        var headers = shared
-        let disposition = ContentDisposition.header(
-            (honoursOverrides ? request.disposition : nil)
-                ?? record.fields[.contentDisposition],
-            record.name,
-            isActive: !ownHost && ActiveTypes.contains(type)
-        )
-        headers.append(("Content-Disposition", disposition))
-        if let encoding, !inflates { headers.append(("Content-Encoding", encoding)) }
-        if let language = record.fields[.contentLanguage] {
-            headers.append(("Content-Language", language))
-        }
-        switch wanted {
-        case .unsatisfiable:
-            status = 416
-            self.range = 0..<0
-            headers.append(("Content-Range", "bytes */\(byteCount)"))
-            headers.append(("Content-Length", "0"))
-        case .whole:
-            status = 200
-            self.range = 0..<byteCount
-            if !inflates { headers.append(("Content-Length", "\(byteCount)")) }
-        case .part(let part):
-            status = 206
-            self.range = part
-            headers.append(
-                ("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(byteCount)")
+        var headers: [(name: String, value: String)] = []
+        headers.reserveCapacity(known.shared.count + validators.count + 6)
+        headers.append(("Content-Type", type))
+        headers += known.shared
+        headers += validators
+        var disposition = known.disposition
+        let wish = honoursOverrides ? request.disposition : nil
+        if wish != nil || override != nil || ownHost {
+            disposition = ContentDisposition.header(
+                wish ?? record.fields[.contentDisposition],
+                record.name,
+                isActive: !ownHost && ActiveTypes.contains(type)
             )
-            headers.append(("Content-Length", "\(part.count)"))
         }
-        self.headers = headers.map(Self.line)
+        headers.append(("Content-Disposition", disposition))
+        if !inflates { headers.append(contentsOf: known.encoding) }
+        headers.append(contentsOf: known.language)
+        status = wanted.status
+        range = wanted.bytes(byteCount: byteCount)
+        if let text = wanted.contentRange(byteCount: byteCount) {
+            headers.append(("Content-Range", text))
+        }
+        if !inflates { headers.append(("Content-Length", "\(range.count)")) }
+        self.headers = headers
+    }
+}
+
+/// The headers of downloads of a record that are the same in all of them. Making them takes longer than all else of a plan.
+package struct DownloadHeaders: Sendable {
+    /// As a browser reads it: without what is left out of headers.
+    let type: String
+    let isGzip: Bool
+    let shared: [(name: String, value: String)]
+    let disposition: String
+    /// `Content-Encoding` and `Content-Language`, where the record has them.
+    let encoding: [(name: String, value: String)]
+    let language: [(name: String, value: String)]
+    private let entityTag: String
+    private let lastModified: String
+    private let cacheControl: String?
+
+    /// Makes those of a record.
+    package init(_ record: FileRecord) {
+        let (content, fields) = (record.content, record.fields)
+        type = ContentDisposition.line(record.contentType)
+        let stored = fields[.contentEncoding].map { ContentDisposition.line($0) }
+        isGzip = stored?.lowercased() == "gzip"
+        encoding = stored.map { $0.isEmpty ? [] : [("Content-Encoding", $0)] } ?? []
+        language =
+            fields[.contentLanguage].map {
+                [("Content-Language", ContentDisposition.line($0))]
+            } ?? []
+        disposition = ContentDisposition.header(
+            fields[.contentDisposition],
+            record.name,
+            isActive: ActiveTypes.contains(type)
+        )
+        let md5 = content.md5Text.map { ",md5=\($0)" } ?? ""
+        shared =
+            [
+                ("x-goog-generation", "\(record.generation)"),
+                ("x-goog-metageneration", "\(record.metageneration)"),
+                // As the official emulator spells it.
+                ("x-goog-metadatageneration", "\(record.metageneration)"),
+                ("x-goog-storage-class", "STANDARD"),
+                ("x-goog-hash", "crc32c=\(content.crc32cText)\(md5)"),
+                ("x-goog-stored-content-encoding", isGzip ? "gzip" : stored ?? "identity"),
+                ("x-goog-stored-content-length", "\(content.byteCount)"),
+            ] + Download.safety
+        entityTag = record.entityTag
+        lastModified = HTTPDate.text(record.updated)
+        cacheControl = fields[.cacheControl].map { ContentDisposition.line($0) }
     }
 
-    /// A header in one line. What is stored was checked, what an address says was not.
-    private static func line(
-        _ header: (name: String, value: String)
-    ) -> (name: String, value: String) {
-        (header.name, ContentDisposition.line(header.value))
-    }
-
-    private static func shared(
-        _ record: FileRecord,
-        _ type: String,
-        isGzip: Bool
-    ) -> [(name: String, value: String)] {
-        let md5 = record.content.md5Text.map { ",md5=\($0)" } ?? ""
-        return [
-            ("Content-Type", type),
-            ("x-goog-generation", "\(record.generation)"),
-            ("x-goog-metageneration", "\(record.metageneration)"),
-            // As the official emulator spells it.
-            ("x-goog-metadatageneration", "\(record.metageneration)"),
-            ("x-goog-storage-class", "STANDARD"),
-            ("x-goog-hash", "crc32c=\(record.content.crc32cText)\(md5)"),
-            (
-                "x-goog-stored-content-encoding",
-                isGzip ? "gzip" : record.fields[.contentEncoding] ?? "identity"
-            ),
-            ("x-goog-stored-content-length", "\(record.content.byteCount)"),
-        ] + safety
-    }
-
-    private static func validators(
-        _ record: FileRecord,
-        inflates: Bool,
-        byToken: Bool
-    ) -> [(name: String, value: String)] {
-        let isGzip = record.fields[.contentEncoding]?.lowercased() == "gzip"
-        // Other bytes than those that the tag is of, so only alike.
-        let tag = "\(inflates ? "W/" : "")\"\(record.entityTag)\""
-        return [
-            ("Accept-Ranges", inflates ? "none" : "bytes"), ("ETag", tag),
-            ("Last-Modified", HTTPDate.text(record.updated)),
+    /// What caches go by. With `inflates` other bytes are sent than those that the tag is of, so only alike.
+    func validators(inflates: Bool, byToken: Bool) -> [(name: String, value: String)] {
+        [
+            ("Accept-Ranges", inflates ? "none" : "bytes"),
+            ("ETag", "\(inflates ? "W/" : "")\"\(entityTag)\""), ("Last-Modified", lastModified),
             (
                 "Cache-Control",
-                record.fields[.cacheControl]
-                    ?? (byToken ? "private, max-age=3600" : "private, max-age=0")
+                cacheControl ?? (byToken ? "private, max-age=3600" : "private, max-age=0")
             ),
         ] + (isGzip ? [("Vary", "Accept-Encoding")] : [])
     }
+}
 
+extension Download {
     /// Stored bytes are a stranger's: no browser may run them as a page of this host, or guess another type.
     package static let safety: [(name: String, value: String)] = [
         ("X-Content-Type-Options", "nosniff"),

@@ -21,28 +21,47 @@ package struct FileRequestHead: Sendable {
     ) throws(FileFault) {
         self.method = method
         self.headers = headers
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        rawPath = String(parts.first ?? "")
+        // By bytes: characters take far longer to find.
+        let target = target[...]
+        let (path, query) = Self.cut(target, at: UInt8(ascii: "?"))
+        rawPath = String(path)
         var parameters: [(name: String, value: String)] = []
-        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = sides.count > 1 ? sides[1] : ""
+        for pair in Self.pieces(query ?? "", between: UInt8(ascii: "&")) where !pair.isEmpty {
+            let (name, value) = Self.cut(pair, at: UInt8(ascii: "="))
             parameters.append(
                 (
-                    name: try Self.decode(sides[0], isForm: true),
-                    value: try Self.decode(value, isForm: true)
+                    name: try Self.decode(name, isForm: true),
+                    value: try Self.decode(value ?? "", isForm: true)
                 )
             )
         }
         self.parameters = parameters
     }
 
+    /// What stands before the first such byte, and behind it; nil where there is none.
+    private static func cut(_ text: Substring, at byte: UInt8) -> (Substring, Substring?) {
+        guard let mark = text.utf8.firstIndex(of: byte) else { return (text, nil) }
+        return (text[..<mark], text[text.utf8.index(after: mark)...])
+    }
+
+    /// The pieces of a text between such bytes, empty ones among them.
+    private static func pieces(_ text: Substring, between byte: UInt8) -> [Substring] {
+        var pieces: [Substring] = []
+        var rest: Substring? = text
+        while let text = rest {
+            let (piece, more) = cut(text, at: byte)
+            pieces.append(piece)
+            rest = more
+        }
+        return pieces
+    }
+
     /// The pieces of the path between slashes, as sent; one empty piece at the end is left out.
     package var segments: [Substring] {
-        var segments = rawPath.split(separator: "/", omittingEmptySubsequences: false)[...]
-        if segments.first?.isEmpty == true { segments = segments.dropFirst() }
-        if segments.count > 1, segments.last?.isEmpty == true { segments = segments.dropLast() }
-        return Array(segments)
+        var segments = Self.pieces(rawPath[...], between: UInt8(ascii: "/"))
+        if segments.first?.isEmpty == true { segments.removeFirst() }
+        if segments.count > 1, segments.last?.isEmpty == true { segments.removeLast() }
+        return segments
     }
 
     /// The first header of this name, in any case of its characters.
@@ -84,6 +103,10 @@ package struct FileRequestHead: Sendable {
         _ text: Substring,
         isForm: Bool
     ) throws(FileFault) -> String {
+        let isPlain = text.utf8.allSatisfy {
+            $0 != UInt8(ascii: "%") && (!isForm || $0 != UInt8(ascii: "+"))
+        }
+        if isPlain { return String(text) }
         var out: [UInt8] = []
         out.reserveCapacity(text.utf8.count)
         var rest = text.utf8

@@ -7,11 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-ptrdiff_t hearth_socket_send(hearth_socket *socket, const uint8_t *bytes, size_t byte_count) {
+ptrdiff_t hearth_socket_send(hearth_socket *socket, const uint8_t *bytes, size_t byte_count, bool more_follow) {
     if (socket->tls) return hearth_tls_send(socket, bytes, byte_count);
+    int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more_follow ? MSG_MORE : 0);
     ssize_t sent;
     do {
-        sent = send(socket->descriptor, bytes, byte_count, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sent = send(socket->descriptor, bytes, byte_count, flags);
     } while (sent < 0 && errno == EINTR);
     if (sent >= 0) return sent;
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? 0 : -1;

@@ -41,6 +41,34 @@ struct LocalBlobsTests {
         #expect(0 < room.freeByteCount && room.freeByteCount <= room.diskByteCount)
     }
 
+    @Test("are copied from memory where the system has them there, never beyond the end")
+    func cached() throws {
+        let root = try TemporaryFolder()
+        let files = try realFolder(root)
+        let bytes = noise(3, 70_000)
+        let draft = try files.uploads.create(files.uploads.newID())
+        try draft.append(bytes[...])
+        let hash = try draft.seal().hash
+        _ = try files.blobs.adopt(draft)
+        let reader = try files.blobs.open(hash)
+        var room = [UInt8](repeating: 0, count: 65_536)
+        func copy(at offset: Int64) -> Int? {
+            room.withUnsafeMutableBytes { reader.readCached(into: $0, at: offset) }
+        }
+        // A file system that cannot say so, as one in memory, has every read wait.
+        guard let first = copy(at: 0) else {
+            #expect(copy(at: 65_536) == nil)
+            #expect(try reader.read(at: 0, count: 70_000) == bytes)
+            return
+        }
+        #expect(Array(room[..<first]) == Array(bytes[..<first]))
+        let rest = try #require(copy(at: 65_536))
+        #expect(Array(room[..<rest]) == Array(bytes[65_536...]))
+        #expect(copy(at: 70_000) == nil)
+        try files.blobs.remove(hash)
+        #expect(copy(at: 65_536) == rest)
+    }
+
     @Test("can be read to the end when they were removed meanwhile")
     func readerOutlivesName() throws {
         let root = try TemporaryFolder()

@@ -249,12 +249,18 @@ final class SimulatedLogFile: LogFile {
         return bytes.count
     }
 
+    /// Every read of this disk waits for it.
+    func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int? { nil }
+
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
         let bytes = Array(bytes)
         try storage.withDisk(life: life, path) { disk throws(LogError) in
             try disk.write(bytes, at: Int(offset), id, path)
         }
     }
+
+    /// Its disk is written by syncs alone.
+    func beginWriting(_ range: Range<UInt64>) {}
 
     func sync() throws(LogError) {
         defer { knownFailureCount = storage.failedSyncCount(id) }

@@ -6,6 +6,8 @@ struct FileFigures {
     var uploadedCount = 0
     var uploadedByteCount: Int64 = 0
     var downloadedCount = 0
+    /// Pieces that a worker has read for downloads, since they were not in the memory of the system.
+    var diskReadCount = 0
     /// Requests that were refused, for any reason.
     var refusedCount = 0
     /// Those of them that rules denied.
@@ -25,6 +27,10 @@ extension FileService {
             ("hearth_file_uploads_running", "Uploads whose bytes come in now.", uploadCount),
             ("hearth_file_downloads_running", "Downloads whose bytes leave now.", downloadCount),
             (
+                "hearth_file_requests_waiting", "Requests for files that wait for their turn.",
+                line.count
+            ),
+            (
                 "hearth_files_read_only",
                 "1 while no file is stored since the disk has failed, else 0.",
                 disk.isReadOnly ? 1 : 0
@@ -37,6 +43,11 @@ extension FileService {
                 Int(figures.uploadedByteCount)
             ),
             ("hearth_file_downloads_total", "Downloads begun.", figures.downloadedCount),
+            (
+                "hearth_file_disk_reads_total",
+                "Pieces of files read from the disk for downloads, since they were not in memory.",
+                figures.diskReadCount
+            ),
             ("hearth_file_refusals_total", "Requests for files refused.", figures.refusedCount),
             ("hearth_file_denials_total", "Those that rules denied.", figures.deniedCount),
             (

@@ -57,44 +57,39 @@ extension FileService {
         guard let hash = BlobHash(hex: ResolvedRequest.of(exchange).name) else {
             return answer(exchange, .error(400, "A hash has 64 lower-case hexadecimal digits."))
         }
-        let (worker, blobs) = (disk.worker, disk.blobs)
-        let isTaken = worker.perform {
-            Result { () throws(BlobError) in try blobs.open(hash) }
-        } then: { [self] outcome in
+        // Nothing is collected now, so this says only that it is being removed already.
+        guard let pin = disk.pin(hash) else { return answer(exchange, Self.tooMuch) }
+        let worker = disk.worker
+        // A check, or a backup, wants what is on the disk now.
+        open(.pinned(hash, pin), on: worker, keeps: false) { [self] opening in
             guard exchange.isAnswerable else { return }
-            switch outcome {
-            case .success(let reader): send(reader, worker, exchange)
-            case .failure(.missing):
+            switch opening {
+            case .open(let blob): send(blob, worker, exchange)
+            case .failed(.missing):
                 answer(exchange, .error(404, "There is no content \(hash) here."))
-            case .failure(let error): answer(exchange, .error(500, "\(error)"))
+            case .failed(let error): answer(exchange, .error(500, "\(error)"))
+            case .busy: answer(exchange, Self.tooMuch)
             }
         }
-        if !isTaken { answer(exchange, Self.tooMuch) }
     }
 
-    private func send(_ reader: any BlobReader, _ worker: Worker, _ exchange: HTTPExchange) {
-        let byteCount = reader.byteCount
+    private func send(_ blob: OpenBlob, _ worker: Worker, _ exchange: HTTPExchange) {
+        let byteCount = blob.reader.byteCount
         let wanted = ByteRange(
             exchange.head.header("range"),
             byteCount: byteCount,
             emptyIsWhole: true
         )
         var headers = HTTPResponse.headers(type: "application/octet-stream", cache: "no-store")
-        let status: Int
-        let range: Range<Int64>
-        switch wanted {
-        case .whole: (status, range) = (200, 0..<byteCount)
-        case .part(let part):
-            (status, range) = (206, part)
-            let ends = "\(part.lowerBound)-\(part.upperBound - 1)"
-            headers.append(("Content-Range", "bytes \(ends)/\(byteCount)"))
-        case .unsatisfiable: (status, range) = (416, 0..<0)
+        if let text = wanted.contentRange(byteCount: byteCount) {
+            headers.append(("Content-Range", text))
         }
-        guard !range.isEmpty else {
-            return exchange.respond(HTTPResponse(status: status, headers: headers))
+        let content = BlobRange(blob: blob, bytes: wanted.bytes(byteCount: byteCount))
+        guard !content.bytes.isEmpty else {
+            return exchange.respond(HTTPResponse(status: wanted.status, headers: headers))
         }
         guard let slot = downloadSlot() else { return answer(exchange, Self.tooMuch) }
-        stream(reader, range, status: status, headers, slot, worker, exchange)
+        stream(content, status: wanted.status, headers, slot, worker, exchange)
     }
 }
 

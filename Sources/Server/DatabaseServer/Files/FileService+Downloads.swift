@@ -6,8 +6,8 @@ import Gzip
 import Logging
 import Transport
 
-/// Bytes of objects on their way out: a worker reads a piece when the socket has taken the one before, so a slow reader costs
-/// one descriptor and two pieces.
+/// Bytes of objects on their way out: copied from the memory of the system, or read by a worker in pieces when the socket has
+/// taken those before, so a slow reader costs two pieces at most.
 extension FileService {
     /// Downloads at a time, each with a descriptor.
     private static let downloadLimit = 4_000
@@ -19,13 +19,13 @@ extension FileService {
         _ media: MediaRequest,
         _ ask: FileAsk
     ) {
-        let dialect = ask.request.dialect
         do throws(FileFault) {
             try admit(address.bucket)
-            let found = store.record(address)
-            let byToken = dialect == .client && Self.opens(ask.request.token, found)
-            if !byToken { try authorize(.get, address, ask.caller, old: found) }
-            guard let record = conditions.named(found) else {
+            let found = store.known(address)
+            let dialect = ask.request.dialect
+            let byToken = dialect == .client && Self.opens(ask.request.token, found?.record)
+            if !byToken { try authorize(.get, address, ask.caller, old: found?.record) }
+            guard let found, let record = conditions.named(found.record) else {
                 throw Self.notFound(address, dialect)
             }
             let outcome = conditions.check(record)
@@ -37,15 +37,22 @@ extension FileService {
                 media,
                 dialect,
                 byToken: byToken,
-                honoursOverrides: ask.isSigned
+                honoursOverrides: ask.isSigned,
+                headers: found.headers
             )
-            store.whenDurable { [self] in send(plan, record, ask) }
+            let held = hold(found)
+            store.whenDurable { [self] in send(plan, record, held, ask) }
         } catch {
             refuse(ask, error, isMedia: true)
         }
     }
 
-    private func send(_ plan: Download, _ record: FileRecord, _ ask: FileAsk) {
+    private func send(
+        _ plan: Download,
+        _ record: FileRecord,
+        _ held: HeldBlob?,
+        _ ask: FileAsk
+    ) {
         let exchange = ask.exchange
         // The transport knows the length.
         let headers =
@@ -63,33 +70,89 @@ extension FileService {
         guard !plan.range.isEmpty else {
             return exchange.respond(HTTPResponse(status: plan.status, headers: headers))
         }
-        guard let hash = BlobHash(hex: record.content.blob) else { return }
-        guard let slot = downloadSlot() else {
+        guard let held, let slot = downloadSlot() else {
             return refuse(ask, .busy(retryAfter: 2), isMedia: true)
         }
-        let (worker, blobs) = (disk.worker, disk.blobs)
+        let worker = disk.worker
+        open(held, on: worker) { [self] opening in
+            switch opening {
+            case .open(let blob) where blob.reader.byteCount == record.content.byteCount:
+                figures.downloadedCount += 1
+                let content = BlobRange(blob: blob, bytes: plan.range, inflates: plan.inflates)
+                stream(content, status: plan.status, headers, slot, worker, exchange)
+            case .open(let blob):
+                openBlobs.forget(blob)
+                failed(record, "it has \(blob.reader.byteCount) bytes", ask)
+            case .failed(let error): failed(record, "\(error)", ask)
+            case .busy: refuse(ask, .busy(retryAfter: 1), isMedia: true)
+            }
+        }
+    }
+
+    /// What came of opening a blob.
+    enum Opening {
+        case open(OpenBlob)
+        case failed(BlobError)
+        /// Too much is being done.
+        case busy
+    }
+
+    /// A blob that no sweep takes before it is open.
+    enum HeldBlob {
+        case open(OpenBlob)
+        case pinned(BlobHash, WorkSlot)
+    }
+
+    /// Holds the blob of a record; nil when it is being removed.
+    private func hold(_ known: KnownRecord) -> HeldBlob? {
+        guard let hash = known.blob else { return nil }
+        if let blob = openBlobs.blob(hash) { return .open(blob) }
+        return disk.pin(hash).map { .pinned(hash, $0) }
+    }
+
+    /// Opens a blob on a worker, unless it was opened a moment ago; `keeps` it open for the next downloads.
+    func open(
+        _ held: HeldBlob,
+        on worker: Worker,
+        keeps: Bool = true,
+        then: @escaping @LoopActor (Opening) -> Void
+    ) {
+        let (hash, pin): (BlobHash, WorkSlot)
+        switch held {
+        case .open(let blob): return then(.open(blob))
+        case .pinned(let pinned, let slot): (hash, pin) = (pinned, slot)
+        }
+        let blobs = disk.blobs
         let isTaken = worker.perform {
             Result { () throws(BlobError) in try blobs.open(hash) }
         } then: { [self] outcome in
+            withExtendedLifetime(pin) {}
             switch outcome {
-            case .success(let reader) where reader.byteCount == record.content.byteCount:
-                figures.downloadedCount += 1
-                stream(
-                    reader,
-                    plan.range,
-                    inflates: plan.inflates,
-                    status: plan.status,
-                    headers,
-                    slot,
-                    worker,
-                    exchange
-                )
             case .success(let reader):
-                failed(record, "it has \(reader.byteCount) bytes", ask)
-            case .failure(let error): failed(record, "\(error)", ask)
+                let blob = OpenBlob(hash, reader, worker)
+                if keeps { keep(blob) }
+                then(.open(blob))
+            case .failure(let error): then(.failed(error))
             }
         }
-        if !isTaken { refuse(ask, .busy(retryAfter: 1), isMedia: true) }
+        if !isTaken { then(.busy) }
+    }
+
+    /// Keeps a blob open for the next downloads. A store elsewhere has nothing to keep.
+    private func keep(_ blob: OpenBlob) {
+        if disk.remote != nil { return }
+        openBlobs.keep(blob, now: EventLoop.shared.tickTime)
+        if isClosingBlobs { return }
+        isClosingBlobs = true
+        closeOldBlobs()
+    }
+
+    private func closeOldBlobs() {
+        EventLoop.shared.after(.seconds(1)) { [self] in
+            openBlobs.removeOld(now: EventLoop.shared.tickTime)
+            isClosingBlobs = openBlobs.count > 0
+            if isClosingBlobs { closeOldBlobs() }
+        }
     }
 
     private func failed(_ record: FileRecord, _ reason: String, _ ask: FileAsk) {
@@ -110,16 +173,32 @@ extension FileService {
 
     /// Sends a range of a blob.
     func stream(
-        _ reader: any BlobReader,
-        _ range: Range<Int64>,
-        inflates: Bool = false,
+        _ content: BlobRange,
         status: Int,
         _ headers: HTTPHeaders,
         _ slot: WorkSlot,
         _ worker: Worker,
         _ exchange: HTTPExchange
     ) {
-        let pieces = BlobPieces(reader, range, inflates: inflates, slot)
+        guard content.inflates || disk.remote != nil else {
+            let blob = content.blob
+            let body = BlobBody(blob, content.bytes, worker, slot) {
+                exchange.resumeStream()
+            } note: { [self] event in
+                switch event {
+                case .diskRead: figures.diskReadCount += 1
+                case .broken: openBlobs.forget(blob)
+                }
+            }
+            return exchange.respondCopying(
+                status: status,
+                headers: headers,
+                byteCount: content.bytes.count,
+                copy: { body.copy(into: $0) },
+                taken: { body.advance($0) }
+            )
+        }
+        let pieces = BlobPieces(content, slot)
         let body = WorkerBody(
             exchange,
             worker,
@@ -128,14 +207,22 @@ extension FileService {
         exchange.respondStream(
             status: status,
             headers: headers,
-            byteCount: inflates ? nil : range.count
+            byteCount: content.inflates ? nil : content.bytes.count
         ) { body.next() }
     }
 }
 
-/// The bytes of a range of a blob, piece by piece, inflated on the way where the client cannot.
+/// What is sent of a blob.
+struct BlobRange {
+    let blob: OpenBlob
+    let bytes: Range<Int64>
+    /// Whether it is inflated on the way.
+    var inflates = false
+}
+
+/// The bytes of a range of a blob, piece by piece, read by a worker: from a store elsewhere, or inflated where the client cannot.
 private final class BlobPieces {
-    private let reader: any BlobReader
+    private let blob: OpenBlob
     private var rest: Range<Int64>
     private let inflater: Inflater?
     private let slot: WorkSlot
@@ -145,15 +232,13 @@ private final class BlobPieces {
     /// How many times its size.
     private static let ratio = 200
 
-    init(_ reader: any BlobReader, _ range: Range<Int64>, inflates: Bool, _ slot: WorkSlot) {
-        self.reader = reader
+    init(_ content: BlobRange, _ slot: WorkSlot) {
+        blob = content.blob
         self.slot = slot
-        rest = range
-        let limit = min(Self.inflatedByteLimit, (1 << 20) + range.count * Self.ratio)
-        inflater = inflates ? Inflater(byteLimit: limit) : nil
+        rest = content.bytes
+        let limit = min(Self.inflatedByteLimit, (1 << 20) + rest.count * Self.ratio)
+        inflater = content.inflates ? Inflater(byteLimit: limit) : nil
     }
-
-    deinit { reader.close() }
 
     /// The next bytes, and whether they are the last. What cannot be read ends the body early, which the client sees.
     func next() -> (bytes: [UInt8], isLast: Bool) {
@@ -179,7 +264,7 @@ private final class BlobPieces {
         if rest.isEmpty { return nil }
         let count = min(rest.count, BlobLimits.pieceByteCount)
         do throws(BlobError) {
-            let piece = try reader.read(at: rest.lowerBound, count: count)
+            let piece = try blob.reader.read(at: rest.lowerBound, count: count)
             rest = piece.isEmpty ? 0..<0 : rest.lowerBound + Int64(piece.count)..<rest.upperBound
             return piece.isEmpty ? nil : piece
         } catch {

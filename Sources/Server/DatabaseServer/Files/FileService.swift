@@ -22,6 +22,10 @@ final class FileService: Service {
     /// Resumable uploads that are in memory.
     let uploads = UploadTable()
     private(set) lazy var collection = FileCollection(self)
+    let line = FileLine()
+    var openBlobs = OpenBlobs()
+    /// Whether those that were open for long are closed in a while.
+    var isClosingBlobs = false
     /// Uploads and downloads whose bytes are under way.
     var uploadCount = 0
     var downloadCount = 0
@@ -46,7 +50,13 @@ final class FileService: Service {
 
     /// Takes a request whose body has come or comes.
     func receive(_ exchange: HTTPExchange) {
-        if !exchange.isBodyComplete { exchange.pauseBody() }
+        if exchange.isBodyComplete { return line.append { [self] in begin(exchange) } }
+        exchange.pauseBody()
+        begin(exchange)
+    }
+
+    private func begin(_ exchange: HTTPExchange) {
+        guard exchange.isAnswerable else { return }
         // What a step of an upload changes is an entry of the audit log when it makes an object.
         let target = Self.target(exchange.head)
         do throws(FileRefusal) {

@@ -15,6 +15,10 @@ final class FileStore {
     private unowned let server: Server
     private let disk: FileDisk
     private(set) var catalog = FileCatalog()
+    /// Records that were read lately.
+    private var known: [ObjectAddress: KnownRecord] = [:]
+    /// Records that are kept, of some 2 KB each.
+    static let knownLimit = 1_024
 
     init(_ server: Server, _ disk: FileDisk) {
         self.server = server
@@ -36,7 +40,26 @@ final class FileStore {
     /// The records as they are now; what is seen in them may not be durable yet.
     var tree: FileTree { FileTree(root: server.engine.root(of: .files)) }
 
-    func record(_ address: ObjectAddress) -> FileRecord? { tree.record(address) }
+    func record(_ address: ObjectAddress) -> FileRecord? { known(address)?.record }
+
+    /// The record of an object with what downloads say of it; nil when there is none.
+    ///
+    /// A record costs more to read than all else of a small download. So the last ones are kept, each for as long as its node
+    /// in the tree is the same one.
+    func known(_ address: ObjectAddress) -> KnownRecord? {
+        let known = known[address]
+        let path = known?.path ?? FileTree.path(address)
+        let node = tree.root.descendant(at: path)
+        if let known, known.node.isIdentical(to: node) { return known }
+        guard let record = FileTree.record(node) else {
+            self.known[address] = nil
+            return nil
+        }
+        if self.known.count >= Self.knownLimit { self.known = [:] }
+        let fresh = KnownRecord(record, path, node)
+        self.known[address] = fresh
+        return fresh
+    }
 
     /// The generation of a write that is made now.
     func nextGeneration(_ now: Timestamp) -> Int64 {
@@ -95,5 +118,23 @@ final class FileStore {
     /// Keeps the bytes of a file from being collected for as long as the slot lives; nil while they are being removed.
     func hold(_ content: FileContent) -> WorkSlot? {
         BlobHash(hex: content.blob).flatMap { disk.pin($0) }
+    }
+}
+
+/// A record that was read, and what it was read of.
+final class KnownRecord {
+    let record: FileRecord
+    let headers: DownloadHeaders
+    /// The blob of its bytes; nil where the record names none.
+    let blob: BlobHash?
+    fileprivate let path: Path
+    fileprivate let node: Node
+
+    fileprivate init(_ record: FileRecord, _ path: Path, _ node: Node) {
+        self.record = record
+        self.path = path
+        self.node = node
+        headers = DownloadHeaders(record)
+        blob = BlobHash(hex: record.content.blob)
     }
 }

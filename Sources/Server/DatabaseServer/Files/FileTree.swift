@@ -98,10 +98,11 @@ struct FileTree: Sendable {
 
     /// The record of an object; nil when there is none, or when it is damaged, which the start has said.
     func record(_ address: ObjectAddress) -> FileRecord? {
-        Self.read(root.descendant(at: Self.path(address)))
+        Self.record(root.descendant(at: Self.path(address)))
     }
 
-    private static func read(_ node: Node) -> FileRecord? {
+    /// The record that is a node; nil for another node.
+    static func record(_ node: Node) -> FileRecord? {
         guard let text = node.string else { return nil }
         do throws(RecordDamage) { return try FileRecord(json: Array(text.utf8)) } catch {
             return nil
@@ -144,7 +145,7 @@ struct FileTree: Sendable {
         root.member("buckets").visitChildren { bucket, records in
             let bucket = Key(bucket)
             records.visitChildren { name, node in
-                if let record = Self.read(node) {
+                if let record = Self.record(node) {
                     body(record)
                 } else {
                     damaged(Path([Self.key("buckets"), bucket, Key(name)]))

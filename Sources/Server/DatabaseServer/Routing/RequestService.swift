@@ -288,6 +288,7 @@ final class RequestService: Service {
         let text = client.address.contains(":") ? "[\(client.address)]" : client.address
         guard Authority.Host(text)?.isLoopback == true else { return false }
         // On other binds the guard let every page through; here it must not come from elsewhere.
+        if !OriginGuard.namesPage(head), OriginGuard.isPlainlyOurs(head.host) { return true }
         return server.originGuard.checkAsLoopback(OriginGuard.Request(head)) == .accept
     }
 }

@@ -7,6 +7,9 @@ struct WaitingLine<Element> {
     var count: Int { elements.count - start }
     var isEmpty: Bool { count == 0 }
 
+    /// The first; nil when there is none.
+    var first: Element? { isEmpty ? nil : elements[start] }
+
     mutating func append(_ element: Element) { elements.append(element) }
 
     /// Takes the first; nil when there is none.

@@ -100,8 +100,9 @@ void hearth_listener_free(hearth_listener *listener);
 /// socket is full, or -1 when the connection is broken.
 ///
 /// After a short count the next call must begin with the bytes that were not taken, and offer at
-/// least as many (a TLS record may already hold them).
-ptrdiff_t hearth_socket_send(hearth_socket *socket, const uint8_t *bytes, size_t byte_count);
+/// least as many (a TLS record may already hold them). With `more_follow` the system may keep a packet that is not full until
+/// the next call, for 200 ms at most.
+ptrdiff_t hearth_socket_send(hearth_socket *socket, const uint8_t *bytes, size_t byte_count, bool more_follow);
 /// Asks for one `writable` call.
 void hearth_socket_want_writable(hearth_socket *socket);
 /// Stops or resumes `received` calls; TCP then slows the peer down.
