@@ -170,7 +170,7 @@ struct OutputQueue {
 final class OutputSource {
     /// Makes arrays of bytes.
     typealias Maker = @LoopActor () -> StreamStep<[UInt8]>
-    /// Copies bytes that somebody else keeps; see `HTTPExchange.respondCopying`.
+    /// Copies bytes that the application keeps; see `HTTPExchange.respondCopying`.
     typealias Copier = @LoopActor (UnsafeMutableRawBufferPointer) -> StreamStep<Int>
 
     private var make: Maker?

@@ -23,7 +23,10 @@ struct BlobBodyTests {
         var byteCount: Int64 { Int64(bytes.count) }
 
         init(_ byteCount: Int) {
-            bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) }
+            let block = (0..<65_003).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) }
+            var bytes: [UInt8] = []
+            while bytes.count < byteCount { bytes += block }
+            self.bytes = Array(bytes[..<byteCount])
         }
 
         func read(at offset: Int64, count: Int) throws(BlobError) -> [UInt8] {
