@@ -309,7 +309,7 @@ def test_a_link_in_the_place_of_the_record_is_not_followed(faulty, tmp_path):
     for name in ["f.json.hearth-import.partial", "f.json.hearth-import"]:
         link = tmp_path / name
         link.symlink_to(theirs if "partial" in name else tmp_path / "nothing")
-        faulty.faults = [400]
+        faulty.faults = [None, 400]
         # One part at a time: the server may still read what an import sent that has ended, and would fail that.
         assert hearth(faulty, "import", "/t", file, "--concurrency", "1").returncode == 1
         assert theirs.read_text() == "kept" and not (tmp_path / "nothing").exists()
