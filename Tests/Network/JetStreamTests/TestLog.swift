@@ -137,18 +137,25 @@
             try see("the entry \(sequence)") { $0.lastSequence >= sequence }
         }
 
-        /// Appends an entry and waits until it is stored.
+        /// Appends an entry and waits until it is stored; again while brokers elect, when no answer says what became of it.
         @discardableResult
         func store(_ bytes: [UInt8], number: UInt64, expecting last: UInt64) throws -> UInt64 {
-            log.append(bytes, number: number, expecting: last)
-            let answer = try until("the answer to append \(number)") { record in
-                record.stored[number] ?? record.refused[number]
-                    ?? (record.unknown.contains(number) ? 0 : nil)
+            for _ in 0..<20 {
+                log.append(bytes, number: number, expecting: last)
+                let answer = try until("the answer to append \(number)") { record in
+                    record.stored[number] ?? record.refused[number]
+                        ?? (record.unknown.contains(number) ? 0 : nil)
+                }
+                if record.stored[number] != nil { return answer }
+                // The try before was stored, and its answer lost.
+                if answer == last + 1 { return answer }
+                guard record.unknown.contains(number) else {
+                    throw Overdue(description: "append \(number) was refused: \(answer)")
+                }
+                box.record.withLock { _ = $0.unknown.remove(number) }
+                _ = awaitNews(seconds: 0.5)
             }
-            guard record.stored[number] != nil else {
-                throw Overdue(description: "append \(number) was not stored: \(answer)")
-            }
-            return answer
+            throw Overdue(description: "append \(number) has no answer")
         }
 
         /// Takes no entries until `takeEntries`.
