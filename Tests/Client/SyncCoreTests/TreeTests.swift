@@ -11,6 +11,25 @@ struct TreeTests {
     private static let lastTwo = QuerySpec(limit: 2, side: .last)
     private static let byPriority = QuerySpec(index: .priority)
 
+    @Test("a child that one of its views knows wholly shows above it, though another one waits")
+    func childOfTwoViews() {
+        _ = script.observe("a/c", QuerySpec(index: .key))
+        _ = script.observe("a", Self.lastTwo)
+        _ = script.put("a", #"{"c":{"x":1}}"#, tag: 1)
+        #expect(script.observe("a/c").last == #"3 value {"x":1}"#)
+        let lines = script.observe("a", .everything, [.childAdded])
+        #expect(lines.contains(#"4 added c after - {"x":1}"#), "\(lines)")
+    }
+
+    @Test("and is known wholly below itself")
+    func belowTwoViews() {
+        _ = script.observe("a/c", QuerySpec(index: .key))
+        _ = script.observe("a", Self.lastTwo)
+        _ = script.put("a", #"{"c":{"x":1}}"#, tag: 1)
+        _ = script.observe("a/c")
+        #expect(script.observe("a/c/x").last == "4 value 1")
+    }
+
     // MARK: Pending writes
 
     @Test("a set that covers a view is shown at once, and stays when accepted before any data")

@@ -20,7 +20,9 @@ extension SyncTree {
         if let data = closed.data(target) { return data }
         var children = Node.absent
         for (key, child) in point.children {
-            guard let data = child.defaultView?.data, data.isComplete else { continue }
+            // The first view may wait for its answer while another one knows all from a query above.
+            let known = child.views.first { $0.loadsEverything && $0.data.isComplete }
+            guard let data = known?.data else { continue }
             children.set(data.node, at: Path([key]))
         }
         return ServerData(children: children)
@@ -30,8 +32,8 @@ extension SyncTree {
     private func coveringData(at point: SyncPoint) -> ServerData? {
         var level: SyncPoint? = point
         while let next = level {
-            let data = next.defaultView?.data
-            if let data, data.knowsAll {
+            let known = next.views.first { $0.loadsEverything && $0.data.knowsAll }
+            if let data = known?.data {
                 let below = point.path.dropFirst(next.path.keyCount)
                 let base = data.base.descendant(at: below)
                 if !data.isComplete { return ServerData(assumed: base) }
