@@ -38,10 +38,15 @@ extension AttachmentFolder {
     /// The folder that the address of a person's picture leads to; nil for a picture that is elsewhere.
     init?(ofPerson uid: String, address: String) {
         // `https://server/v0/b/social/o/people%2Fann%2F-Nq...%2F0?alt=media&token=...`
-        let names = address.prefix { $0 != "?" }.split(separator: "/o/").last?
-            .removingPercentEncoding?.split(separator: "/").map(String.init)
-        guard let names, names.count == 4, names[0] == "people", names[1] == uid else { return nil }
+        let names = Self.names(in: address)
+        guard names.count == 4, names[0] == "people", names[1] == uid else { return nil }
         self = .person(uid, names[2])
+    }
+
+    /// The names on the way to the file that an address of the server leads to, its own last.
+    package static func names(in address: String) -> [String] {
+        address.prefix { $0 != "?" }.split(separator: "/o/").last?
+            .removingPercentEncoding?.split(separator: "/").map(String.init) ?? []
     }
 }
 

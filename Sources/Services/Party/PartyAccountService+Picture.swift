@@ -87,9 +87,7 @@ extension PartyAccountService {
     private func ownPicture() async throws(ServiceError) -> String? {
         // `https://server/v0/b/party/o/people%2Fann%2F-Nq...?alt=media&token=...`
         let address = try await tree.profile(of: tree.uid)?.picture ?? ""
-        let names =
-            address.prefix { $0 != "?" }.split(separator: "/o/").last?
-            .removingPercentEncoding?.split(separator: "/").map(String.init) ?? []
+        let names = AttachmentFolder.names(in: address)
         let isOwn = names.count == 3 && names[0] == "people" && names[1] == tree.uid
         return isOwn && PartyLimits.isKey(names[2]) ? names[2] : nil
     }

@@ -130,6 +130,7 @@ struct ClusterCommand: ParsableCommand {
             return .done("\(dataDir) is the beginning of a group: start it with --cluster-node")
         }
     }
+
     struct Join: Command {
         static let configuration = CommandConfiguration(
             commandName: "join",

@@ -4,8 +4,6 @@ import Files
 import HTTPClient
 import JetStream
 import Logging
-import SecurityRules
-import StateRecovery
 import WriteAheadLog
 
 /// What a node of a group does before it follows.
@@ -123,12 +121,8 @@ package func foundGroup(_ path: String) throws {
     let folder = try DataFolder.open(storage, options: storage.options(syncPolicy: .onRequest))
     defer { folder.close() }
     guard try MarkFile.read(folder) == nil else { throw ClusterStartError.inGroup(folder: path) }
-    let state = try folder.recoverState(
-        EnginePolicy(databases: [], createsDatabases: false, defaultRules: .closed)
-    )
     var mark = LogMark.start
-    mark.commit = state.writer.logHeads.reduce(0) { $0 + $1.commit }
-    try state.writer.close()
+    mark.commit = try BackupCommands.state(of: folder).all.reduce(0) { $0 + $1.number.value }
     try MarkFile.write(mark, to: folder)
 }
 

@@ -28,9 +28,7 @@ final class OwnerRelay: Sendable {
 
     /// Why the owner said nothing.
     struct Fault: Error, CustomStringConvertible {
-        fileprivate let error: HTTPError
-
-        var description: String { "\(error)" }
+        let description: String
     }
 
     /// What the owner says.
@@ -47,7 +45,7 @@ final class OwnerRelay: Sendable {
     static let waitingLimit = 1_024
     private static let connectSeconds = 5
 
-    private let waiting = Mutex<[Errand]>([])
+    private let waiting = Mutex(WaitingLine<Errand>())
     private let isThere = DispatchSemaphore(value: 0)
 
     /// Begins. `authorityFile` has the authorities of the nodes' certificates, nil for the system's; an answer has at most
@@ -78,13 +76,13 @@ final class OwnerRelay: Sendable {
         var client: HTTPClient?
         while true {
             isThere.wait()
-            let errand = waiting.withLock { $0.removeFirst() }
-            do throws(HTTPError) {
+            guard let errand = waiting.withLock({ $0.popFirst() }) else { continue }
+            do {
                 let own = if let client { client } else { try HTTPClient(options) }
                 client = own
                 errand.report(.success(try Self.answer(to: errand, own, byteLimit)))
             } catch {
-                errand.report(.failure(Fault(error: error)))
+                errand.report(.failure(Fault(description: "\(error)")))
             }
         }
     }
@@ -93,7 +91,7 @@ final class OwnerRelay: Sendable {
         to errand: Errand,
         _ client: HTTPClient,
         _ byteLimit: Int
-    ) throws(HTTPError) -> Answer {
+    ) throws -> Answer {
         var request = HTTPRequest(
             errand.method.method,
             errand.url,
@@ -101,16 +99,7 @@ final class OwnerRelay: Sendable {
             body: errand.body.isEmpty ? .none : .bytes(errand.body)
         )
         request.keptByteLimit = byteLimit
-        try client.start(request)
-        guard let ended = try client.next() else { preconditionFailure("a started request ends") }
-        switch ended.result {
-        case .success(let response):
-            return Answer(status: response.status, headers: response.headers, body: response.body)
-        case .failure(let error):
-            guard let error = error as? HTTPError else {
-                preconditionFailure("nothing else is thrown without a receiver")
-            }
-            throw error
-        }
+        let response = try client.perform(request)
+        return Answer(status: response.status, headers: response.headers, body: response.body)
     }
 }
