@@ -1,10 +1,13 @@
 """Three nodes of one group over three brokers: where clients are sent, who takes over, and that nothing acknowledged is lost."""
 
+import gzip
 import http.client
+import json
 import os
 import random
 import threading
 import time
+from urllib.parse import quote
 
 import pytest
 from cluster_nodes import PATIENCE, Cluster
@@ -51,6 +54,34 @@ def test_a_follower_has_the_owner_answer(cluster):
         assert (ours.status, ours.body) == (theirs.status, theirs.body), path
         seen = [{name.lower(): value for name, value in one.headers.items() if name.lower() not in ("date", "connection")} for one in (ours, theirs)]
         assert seen[0] == seen[1], path
+
+
+def test_many_clients_of_a_follower_get_what_they_wrote(cluster):
+    """Twenty at once: coded and in chunks, names beyond ASCII, small and large, with deletes."""
+    port, wrong = cluster.ports[follower(cluster)], []
+
+    def go(number):
+        value = {"text": "é☃"[number % 2] * [0, 1, 1_000, 70_000, 400_000][number % 5], "number": number}
+        path, body = quote(f"/many/ü {number}/x☃.json"), json.dumps(value).encode()
+        coded = {"Content-Encoding": "gzip"} if number % 3 == 0 else {}
+        body = gzip.compress(body) if coded else body
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        parts = [body[:9], body[9:]] if number % 4 == 1 else body
+        connection.request("PUT", path, parts, coded, encode_chunked=number % 4 == 1)
+        connection.getresponse().read()
+        for method, want in [("GET", value), ("DELETE", None), ("GET", None)][: 3 if number % 6 == 0 else 1]:
+            connection.request(method, path)
+            if json.loads(connection.getresponse().read()) != want:
+                wrong.append((number, method))
+        connection.close()
+
+    clients = [threading.Thread(target=go, args=(number,)) for number in range(20)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    kept = cluster.nodes[cluster.owner()].get("/many.json?shallow=true").json
+    assert wrong == [] and kept == {f"ü {number}": True for number in range(20) if number % 6}
 
 
 def test_what_is_large_or_has_no_end_is_sent_to_the_owner(cluster):
