@@ -79,8 +79,9 @@ let system = folder(
         .target(name: "CClientTransport", dependencies: ["CLibwebsockets"]),
         .target(name: "CFiles"),
         module("Files"),
+        module("Locks"),
     ],
-    tests: [tests(of: "Files")]
+    tests: [tests(of: "Files"), tests(of: "Locks")]
 )
 
 let data = folder(
@@ -234,6 +235,10 @@ let network = folder(
         module("Gzip", ["CZlib"]),
         module("HTTPClient", ["CCurl"]),
         module("Transport", ["CTransport", "Files"]),
+        module(
+            "ClientTransport",
+            ["Locks", .target(name: "CClientTransport", condition: onLinux)]
+        ),
         module("Webhooks", ["JSONTree", "Files", "HTTPClient", "Tokens"]),
         module(
             "JetStream",
@@ -254,6 +259,7 @@ let network = folder(
         tests(of: "Gzip"),
         tests(of: "HTTPClient", ["Transport"]),
         tests(of: "Transport", ["LoopSupport"]),
+        tests(of: "ClientTransport"),
         tests(of: "Webhooks"),
         tests(
             of: "ObjectStorage",
@@ -278,7 +284,7 @@ let server = folder(
                 "RulesTools", "DatabaseCore", "WriteAheadLog", "StateRecovery", "Transport", "Gzip",
                 "Files", "Passwords", "Accounts", "IdentityToolkit", "HTTPClient", "CPages",
                 "Webhooks", "FileRecords", "FileProtocol", "FileRules", "FileRulesTools",
-                "BlobStore", "ObjectStorage", "ClusterLog", "JetStream", logging,
+                "BlobStore", "ObjectStorage", "ClusterLog", "JetStream", "ClientTransport", logging,
             ]
         ),
     ],
@@ -301,15 +307,11 @@ let server = folder(
 let client = folder(
     "Client",
     [
-        module("HearthCore"),
+        module("HearthCore", ["Locks"]),
         module("SyncCore", ["JSONTree", "Queries", "WireProtocol"], settings: pure),
         module(
             "DiskCache",
             ["JSONTree", "Queries", "WireProtocol", "SyncCore", "HearthCore", "CSQLite"]
-        ),
-        module(
-            "ClientTransport",
-            ["HearthCore", .target(name: "CClientTransport", condition: onLinux)]
         ),
         module(
             "HearthDatabase",
@@ -330,7 +332,6 @@ let client = folder(
     tests: [
         tests(of: "SyncCore", ["JSONTree", "Queries", "WireProtocol"], exclude: ["Scenarios"]),
         tests(of: "DiskCache", ["JSONTree", "Queries", "WireProtocol", "SyncCore"]),
-        tests(of: "ClientTransport"),
         tests(
             of: "HearthDatabase",
             [

@@ -1,2 +1,3 @@
 // An app that imports Firebase has Foundation with it: `DispatchQueue`, `Date`, `NSError`.
 @_exported public import Foundation
+@_exported public import Locks

@@ -11,7 +11,7 @@ private let systemModules: [String: Set<String>] = [
     "DatabaseServer": ["Glibc", "Synchronization", "Dispatch"],
     "DiskCache": ["Foundation"],
     "ClientTransport": ["Glibc", "Dispatch", "Foundation", "Security"],
-    "HearthCore": ["Foundation", "Dispatch", "Glibc", "Darwin", "Synchronization"],
+    "HearthCore": ["Foundation", "Dispatch"],
     "Social": ["Foundation", "Dispatch"],
     "Attachments": ["Foundation"],
     "Commands": ["Glibc"],
@@ -31,6 +31,7 @@ private let systemModules: [String: Set<String>] = [
     "hearth-party": ["Foundation", "Glibc", "Dispatch", "Synchronization"],
     "demo": ["Foundation", "Dispatch", "Glibc", "Synchronization"],
     "Files": ["Glibc"],
+    "Locks": ["Glibc", "Darwin", "Synchronization"],
     "hearth": ["Glibc"],
 ]
 

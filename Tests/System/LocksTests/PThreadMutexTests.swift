@@ -1,7 +1,7 @@
 import Dispatch
 import Testing
 
-@testable import HearthCore
+@testable import Locks
 
 /// What the client's locks are on Apple's systems, on the system where the tests run.
 @Suite("a mutex of the C library")

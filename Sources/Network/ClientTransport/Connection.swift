@@ -1,6 +1,5 @@
 #if canImport(CClientTransport)
     import CClientTransport
-    import HearthCore
 
     /// One socket as the thread sees it: its way through the addresses of the host, and its C half.
     final class Connection {
@@ -30,7 +29,7 @@
             self.endpoint = endpoint
             self.connections = connections
             self.loop = loop
-            deadline = SystemClock.instant + connections.times.opening
+            deadline = ContinuousClock.now + connections.times.opening
         }
 
         /// The part of the request that libwebsockets cannot send unchanged.
@@ -62,7 +61,7 @@
         func connect() {
             guard let endpoint, !addresses.isEmpty else { return finish("there is no address") }
             let address = addresses.removeFirst()
-            let left = deadline - SystemClock.instant
+            let left = deadline - ContinuousClock.now
             let time = addresses.isEmpty ? left : min(left, connections.times.address)
             guard time > .milliseconds(1) else {
                 failures.append("no connection within \(connections.times.opening)")

@@ -1,5 +1,5 @@
 #if canImport(CClientTransport)
-    import HearthCore
+    import Locks
 
     /// WebSockets over libwebsockets, on one thread of their own. The thread starts with the first socket, and ends
     /// when the transport is released and its sockets are closed. It handles no signal: the process keeps its own

@@ -1,7 +1,7 @@
 #if canImport(CClientTransport)
     import CClientTransport
     import Glibc
-    import HearthCore
+    import Locks
 
     /// The mailbox of a transport's thread, and the thread.
     final class SocketService: Sendable {

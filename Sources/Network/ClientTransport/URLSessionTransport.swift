@@ -1,7 +1,7 @@
 #if canImport(Darwin)
     import Foundation
     import Security
-    import HearthCore
+    import Locks
 
     /// WebSockets over the system's `URLSession`, where libwebsockets is not at hand. Written against Apple's
     /// documentation and never built or run: Hearth is developed on Linux. Differences: the system sets the `Host`
