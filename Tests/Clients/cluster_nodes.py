@@ -14,10 +14,11 @@ PATIENCE = 120
 
 
 class Cluster:
-    """`count` nodes over `brokers`; nodes are numbered from 0. `dev` False makes them production servers."""
+    """`count` nodes over `brokers`; nodes are numbered from 0. `dev` False makes them production servers. `address` is
+    where a node says that it is, but for the port."""
 
-    def __init__(self, brokers, folder, count=3, flags=(), dev=True):
-        self.brokers, self.folder, self.flags, self.dev = brokers, folder, flags, dev
+    def __init__(self, brokers, folder, count=3, flags=(), dev=True, address="127.0.0.1"):
+        self.brokers, self.folder, self.flags, self.dev, self.address = brokers, folder, flags, dev, address
         self.ports = free_ports(count)
         folder.mkdir(exist_ok=True)
         self.secret = folder / "secret"
@@ -33,7 +34,7 @@ class Cluster:
         return (
             "--port", str(self.ports[number]), "--cluster-node", f"n{number}", "--cluster-secret-file", str(self.secret),
             "--cluster-brokers", ",".join(self.brokers.addresses), *monitors,
-            "--cluster-advertise", f"127.0.0.1:{self.ports[number]}", *self.flags,
+            "--cluster-advertise", f"{self.address}:{self.ports[number]}", *self.flags,
         )
 
     def data(self, number):
@@ -57,12 +58,12 @@ class Cluster:
                 self.start(number)
 
     def owner(self):
-        """The number of the node that is ready; waits until one is."""
+        """The number of the node that owns the group; waits until one does."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             for number in self.running():
                 try:
-                    if self.nodes[number].get("/.health/ready").status == 200:
+                    if self.nodes[number].get("/.health/ready").text.startswith("ready"):
                         return number
                 except OSError:
                     pass

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 LONGEST = [
     f"test_{name}.py"
     for name in (
-        "hearth_chat", "bodies", "rest_table", "shown_commands", "samples_chat", "console", "console_running", "console_access", "console_hostile", "samples_party", "samples_timeline",
+        "cluster_followers", "cluster", "hearth_chat", "bodies", "rest_table", "shown_commands", "samples_chat", "console", "console_running", "console_access", "console_hostile", "samples_party", "samples_timeline",
         "swift_client", "server_sent_events", "import_export", "hearth_timeline", "kills", "tls", "attacker", "long_poll",
         "one_time_codes", "service_accounts", "data_commands", "backup", "throttle", "proxies", "push_worker",
     )

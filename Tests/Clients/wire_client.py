@@ -47,14 +47,15 @@ class Conversation:
 
 
 class Wire(Conversation):
-    """One WebSocket."""
+    """One WebSocket; with an SSL context over TLS, to localhost."""
 
-    def __init__(self, port, ns="demo", **parameters):
+    def __init__(self, port, ns="demo", context=None, **parameters):
+        address = f"wss://localhost:{port}" if context else f"ws://127.0.0.1:{port}"
         query = "".join(f"&{name}={value}" for name, value in parameters.items())
         self.stack = contextlib.ExitStack()
         self.socket = self.stack.enter_context(
             connect(
-                f"ws://127.0.0.1:{port}/.ws?v=5&ns={ns}{query}", max_size=None, ping_interval=None, open_timeout=120
+                f"{address}/.ws?v=5&ns={ns}{query}", ssl=context, max_size=None, ping_interval=None, open_timeout=120
             )
         )
         self.hello = self.receive()

@@ -82,10 +82,23 @@ extension Database {
         let round = undecided.prefix(count)
         let rest = undecided[round.endIndex...]
         undecided = rest.isEmpty ? [] : rest
+        decide(round, &step)
+        return round.count
+    }
+
+    /// Decides the suspended listens of a session that is about to receive an answer.
+    func decideAwaiting(of session: Session, _ step: inout Step) {
+        if undecided.isEmpty { return }
+        // Once decided, they stay in `undecided` until their turn comes.
+        let suspended = session.listens.values.filter { $0.notified != nil }
+        decide(suspended.map(\.id).sorted()[...], &step)
+    }
+
+    private func decide(_ suspended: ArraySlice<ListenID>, _ step: inout Step) {
         var shared = SharedDecisions()
         var indexes: [ObjectIdentifier: Int] = [:]
         var resumed: [(notified: NotifiedState, listens: [Listen])] = []
-        for id in round {
+        for id in suspended {
             guard let listen = listens[id], listen.index == nil, let notified = listen.notified,
                 reauthorize(listen, &shared, &step)
             else { continue }
@@ -99,7 +112,6 @@ extension Database {
             }
         }
         for (notified, listens) in resumed { sendPresent(to: listens, notified, &step) }
-        return round.count
     }
 
     /// Sends the present state to listens of one view that know the same state: made once for all.

@@ -41,12 +41,16 @@ extension Database {
     }
 
     /// Applies a commit from the log, without rules and without events.
-    func apply(_ record: CommitRecord) throws(CommitDecodingError) {
-        if record.number <= number { return }
+    ///
+    /// - Returns: what it did; nothing for a commit that is in the tree already.
+    @discardableResult
+    func apply(_ record: CommitRecord) throws(CommitDecodingError) -> [CommitOperation] {
+        if record.number <= number { return [] }
         guard record.number == number.next else {
             throw .gap(expected: number.next, found: record.number)
         }
-        for operation in try CommitDecoder.decode(record.payload) {
+        let operations = try CommitDecoder.decode(record.payload)
+        for operation in operations {
             switch operation {
             case .write(let target, let node):
                 root.write(node, at: target)
@@ -60,6 +64,7 @@ extension Database {
         }
         number = record.number
         time = record.time
+        return operations
     }
 
     /// Continues as if the commits up to `later` had changed nothing.

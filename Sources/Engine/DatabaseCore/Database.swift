@@ -106,6 +106,7 @@ final class Database {
 
     /// Numbers the payload as the next commit and hands it to the log.
     func appendPayload(_ payload: CommitPayload, at time: Timestamp, _ step: inout Step) {
+        precondition(step.makesCommits, "the owner of the group makes the commits")
         precondition(
             payload.byteCount <= Limits.commitByteCount,
             "the log has room for every commit"

@@ -18,14 +18,11 @@ extension DatabaseEngine {
         recovering(database).skip(through: number)
     }
 
-    /// Lets answers about what was recovered leave before recovery ends, as on a node that follows another.
-    package func beginFollowing() {
-        for database in sortedDatabases { database.recovered() }
-    }
-
-    /// Ends recovery: the on-disconnect writes of sessions that died with the last process run now.
+    /// Ends recovery: the on-disconnect writes of sessions that died with the last process, or with the owner of the group
+    /// that this node followed, run now.
     package func recovered(now: Timestamp, effects: inout [Effect]) {
         inStep(at: now, &effects) { step in
+            endFollowing(&step)
             for database in sortedDatabases {
                 database.recovered()
                 database.renewShadow(now: now)
@@ -66,7 +63,7 @@ extension DatabaseEngine {
     }
 
     /// A database found on disk exists, whatever the configuration names.
-    private func recovering(_ id: DatabaseID) -> Database {
+    func recovering(_ id: DatabaseID) -> Database {
         if let database = databases[id] { return database }
         let database = makeDatabase(id)
         databases[id] = database

@@ -44,7 +44,9 @@ extension DatabaseEngine {
         session.database.emit(.send(message, to: [session.connection]), &step)
         switch session.dialect {
         case .wire, .serverSent: close(session.connection, reason, &step)
-        case .events: become(.nobody, .unlimited, session, &step)
+        case .events:
+            session.atOwner.credential = nil
+            become(.nobody, .unlimited, session, &step)
         }
     }
 

@@ -58,6 +58,8 @@ extension DatabaseEngine {
     }
 
     private func takeRoom(for waiter: RoomWaiter, _ step: inout Step) {
+        // The owner of the group does it.
+        if isFollowing { return }
         if roomWaiters.isEmpty, hasRoom(for: waiter) { return make(waiter, &step) }
         if case .identity(let session) = waiter {
             if session.awaitsRoom { return }

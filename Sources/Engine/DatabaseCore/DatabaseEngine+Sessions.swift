@@ -49,6 +49,7 @@ extension DatabaseEngine {
             case .serverSent: preconditionFailure("an event stream begins as a request")
             }
         database.emit(.send(.text(hello), to: [connection]), &step)
+        follow(handshake.lastSession, session, &step)
     }
 
     /// Lets a session begin.
@@ -96,6 +97,7 @@ extension DatabaseEngine {
     func receive(_ request: SessionRequest, from connection: ConnectionID, _ step: inout Step) {
         guard let session = sessions[connection] else { return }
         if session.waiting == nil {
+            if isFollowing { return follow(request, of: session, &step) }
             perform(request.operation, for: .session(session, number: request.number), &step)
         } else if session.parked.count < Limits.parkedMessages {
             session.parked.append(request)
@@ -129,6 +131,7 @@ extension DatabaseEngine {
                 do throws(CredentialRefusal) {
                     let principal = try Principal(outcome, override)
                     become(principal.identity, principal.term, asker.ownSession, &step)
+                    passCredential(of: asker.ownSession, &step)
                     answer(.authenticated(principal.identity), to: asker, &step)
                 } catch {
                     step.counts.refusedCredentials += 1

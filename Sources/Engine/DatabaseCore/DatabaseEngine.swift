@@ -16,6 +16,8 @@ package final class DatabaseEngine {
     var inquiries: [InquiryID: Inquiry] = [:]
     /// Messages that have waited and continue in later ticks, oldest first.
     var portions: ArraySlice<Portion> = []
+    /// Whether another node makes the commits.
+    package internal(set) var isFollowing = false
     /// Whether the log can take new commits.
     var logCondition = LogCondition.ready
     /// Bytes of the commits that were made while the log should take none: removals, and what cannot be refused.
@@ -40,7 +42,7 @@ package final class DatabaseEngine {
 
     /// Runs `body` as a step whose effects join `effects`.
     func inStep(at now: Timestamp, _ effects: inout [Effect], _ body: (inout Step) -> Void) {
-        var step = Step(now: now, counts: counts)
+        var step = Step(now: now, counts: counts, makesCommits: !isFollowing)
         swap(&step.effects, &effects)
         body(&step)
         swap(&step.effects, &effects)
@@ -51,10 +53,10 @@ package final class DatabaseEngine {
         switch input {
         case .connected(let connection, let handshake):
             open(connection, handshake, &step)
-        case .received(let message, let connection):
-            receive(SessionRequest(message), from: connection, &step)
-        case .asked(let request, let connection):
-            receive(SessionRequest(request), from: connection, &step)
+        case .received(let message, let connection, let text):
+            receive(SessionRequest(message, text: text), from: connection, &step)
+        case .asked(let request, let connection, let text):
+            receive(SessionRequest(request, text: text), from: connection, &step)
         case .end(let connection):
             close(connection, .ended, &step)
         case .disconnected(let connection):
@@ -67,6 +69,7 @@ package final class DatabaseEngine {
             revoke(holder, issuedBefore: time, &step)
         case .worked(let inquiry, let result):
             worked(inquiry, result, &step)
+        case .owner(let message, let connection): take(message, for: connection, &step)
         case .flushed(let database, let number):
             databases[database]?.flushed(through: number, &step)
         case .defaultRules(let rules):

@@ -17,6 +17,9 @@ package enum Effect: Sendable {
     indirect case respond(RequestID, Response)
     /// Makes a commit durable, then reports `Input.flushed`.
     case append(CommitRecord)
+    /// Sends a message of a client, as it came, to the owner of the group, in a session that begins with the first one,
+    /// then reports `Input.owner`. An empty one only begins the session.
+    case forward([UInt8], from: ConnectionID)
     /// Checks a credential, then reports `Input.verified`.
     case verify(InquiryID, token: String)
     /// Does long work away from the loop, then reports `Input.worked`.
@@ -99,6 +102,8 @@ package enum CloseReason: Sendable, Equatable {
     case permissionDenied
     case tooManyParkedMessages
     case unknownDatabase
+    /// The owner of the group that had requests of it is gone, or is this node now.
+    case ownerLost
     /// An administrator has ended it.
     case ended
     case shutDown

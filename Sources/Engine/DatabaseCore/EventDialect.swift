@@ -6,8 +6,8 @@ import WireProtocol
 
 /// The plain event protocol: its requests as operations.
 extension SessionRequest {
-    init(_ request: EventRequest) {
-        self.init(number: request.id ?? 0, operation: Operation(request))
+    init(_ request: EventRequest, text: [UInt8]) {
+        self.init(number: request.id ?? 0, operation: Operation(request), text: text)
     }
 }
 

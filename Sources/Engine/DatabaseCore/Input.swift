@@ -9,9 +9,10 @@ package import WireProtocol
 package enum Input: Sendable {
     /// A socket is open; the core answers with hello.
     case connected(ConnectionID, Handshake)
-    case received(ClientMessage, from: ConnectionID)
-    /// A request of the plain event protocol.
-    case asked(EventRequest, from: ConnectionID)
+    /// `text` is the message as it came, for the owner of the group; only a node that follows needs it.
+    case received(ClientMessage, from: ConnectionID, text: [UInt8] = [])
+    /// A request of the plain event protocol; `text` likewise.
+    case asked(EventRequest, from: ConnectionID, text: [UInt8] = [])
     /// An administrator ends a session and its connection.
     case end(ConnectionID)
     /// The Close frame arrived, or the socket is gone. The first of the two counts.
@@ -23,6 +24,8 @@ package enum Input: Sendable {
     case revoked(CredentialHolder.Name, issuedBefore: Int64)
     /// The answer to `Effect.work`.
     case worked(InquiryID, LongResult)
+    /// What the owner of the group says about a session of this node.
+    case owner(OwnerMessage, to: ConnectionID)
     /// All commits of a database up to this one are durable.
     case flushed(DatabaseID, through: CommitNumber)
     /// The rules of databases that have none of their own.
@@ -51,6 +54,18 @@ package enum LogCondition: Sendable, Equatable {
     case diskFull
     /// Too many commits wait for the disk.
     case behind
+}
+
+/// What the owner of the group says about a session of a node that follows.
+package enum OwnerMessage: Sendable, Equatable {
+    /// The session has begun there, and the one that it names as its last one has ended.
+    case began
+    /// The answer, as the client is to receive it, to the oldest request that has none.
+    case answer(text: [UInt8], isOK: Bool)
+    /// A message for the client's developer, ahead of an answer.
+    case advice(text: [UInt8])
+    /// It says nothing more: what it was asked may be done or not.
+    case lost
 }
 
 /// What a connection speaks.

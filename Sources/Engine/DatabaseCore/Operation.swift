@@ -63,6 +63,8 @@ struct SessionRequest {
     /// 0 for a message that has none; no answer repeats it.
     let number: Int64
     let operation: Operation
+    /// The message as it came, where the owner of the group may have to have it.
+    var text: [UInt8] = []
 }
 
 /// The result of an operation; the dialect of the client encodes it.

@@ -16,6 +16,8 @@ final class Session {
     /// What the oldest unanswered request waits for. While set, later ones are parked.
     var waiting: Waiting?
     var parked: ArraySlice<SessionRequest> = []
+    /// What the owner of the group has of it, while this node follows.
+    var atOwner = OwnerSide()
     /// Whether its identity waits for room in the log.
     var awaitsRoom = false
     /// Why the rules refuse the current request, for its answer in the plain event protocol.
@@ -26,6 +28,8 @@ final class Session {
         case inquiry(InquiryID)
         /// An index that is worked out.
         case index
+        /// Answers of the owner of the group.
+        case owner
         /// The next tick, to continue with parked requests.
         case nextTick
     }

@@ -9,4 +9,6 @@ struct Step {
     var effects: [Effect] = []
     /// What the engine has done since the process began, this step included.
     var counts: EngineCounts
+    /// Whether commits are made here, and not by the owner that this node follows.
+    var makesCommits: Bool
 }

@@ -6,14 +6,14 @@ import WireProtocol
 
 /// The wire protocol: its messages as operations.
 extension SessionRequest {
-    init(_ message: ClientMessage) {
+    init(_ message: ClientMessage, text: [UInt8]) {
         switch message {
         case .ping: self.init(number: 0, operation: .ping)
         case .upgradeAck, .endOfTransmission, .unknownControl:
             // Steps of an upgrade between transports, which this server never begins.
             self.init(number: 0, operation: .answered(nil))
         case .request(let request):
-            self.init(number: request.number, operation: Operation(request))
+            self.init(number: request.number, operation: Operation(request), text: text)
         }
     }
 }

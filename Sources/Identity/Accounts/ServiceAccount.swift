@@ -52,10 +52,15 @@ package struct ServiceAccount: Sendable, Equatable {
     package init(name: String, project: String, createdAt now: Timestamp) {
         precondition(Self.isName(name), "the name of a service account has been checked")
         self.name = name
-        email = "\(name)@\(project).hearth.local"
+        email = Self.email(of: name, in: project)
         createdAt = now
         validSince = Self.secondsBehind(now)
         keys = []
+    }
+
+    /// What tokens of a project call the service account of a name.
+    package static func email(of name: String, in project: String) -> String {
+        "\(name)@\(project).hearth.local"
     }
 
     /// Whether a service account may be called so.

@@ -94,3 +94,12 @@ extension [UInt8] {
         append(contentsOf: text.utf8)
     }
 }
+
+extension EventMessage {
+    /// Whether a message, as `encoded` makes it, is a reply to a request that was done; nil for no reply.
+    package static func isReplyOK(_ text: [UInt8]) -> Bool? {
+        guard text.starts(with: #"{"id":"#.utf8), let comma = text.firstIndex(of: UInt8(ascii: ","))
+        else { return nil }
+        return text[comma...].starts(with: #","ok":true"#.utf8)
+    }
+}

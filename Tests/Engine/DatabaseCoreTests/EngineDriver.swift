@@ -70,10 +70,16 @@ final class EngineDriver {
     @discardableResult
     func send(_ number: UInt64, _ action: String, _ members: String) -> [Effect] {
         requestNumber += 1
-        let text = #"{"t":"d","d":{"r":\#(requestNumber),"a":"\#(action)","b":{\#(members)}}}"#
+        return send(number, #"{"r":\#(requestNumber),"a":"\#(action)","b":{\#(members)}}"#)
+    }
+
+    /// Sends a request with its number.
+    @discardableResult
+    func send(_ number: UInt64, _ request: String) -> [Effect] {
+        let text = Array(#"{"t":"d","d":\#(request)}"#.utf8)
         do {
-            let message = try ClientMessage.parse(Array(text.utf8))
-            return step(.received(message, from: ConnectionID(number)))
+            let message = try ClientMessage.parse(text)
+            return step(.received(message, from: ConnectionID(number), text: text))
         } catch {
             preconditionFailure("the test wrote a bad message: \(error)")
         }

@@ -433,6 +433,9 @@ struct Transcript {
             case .append(let record):
                 unflushed[record.database] = record.number
                 lines.append("commit \(record.number.value) at \(record.time.milliseconds)")
+            case .forward(let text, let id):
+                let who = names[id.value] ?? "?"
+                lines.append("\(who) > \(String(decoding: text, as: UTF8.self))")
             case .verify(let inquiry, let token):
                 inquiries[speaker] = inquiry
                 lines.append("verify \(token)")

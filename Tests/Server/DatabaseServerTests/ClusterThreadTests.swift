@@ -45,6 +45,7 @@ private final class Heard: Sendable {
     struct Events {
         var flushed: [(database: DatabaseID, through: CommitNumber)] = []
         var entered: [CommitRecord] = []
+        var reached: [UInt64] = []
         var owned = 0
         var stopped: [LogFault] = []
         var deposed: [String] = []
@@ -61,6 +62,7 @@ private final class Heard: Sendable {
                 events.withLock { $0.entered += commits }
                 taken()
             },
+            reached: { [self] count in events.withLock { $0.reached.append(count) } },
             owned: { [self] in events.withLock { $0.owned += 1 } },
             deposed: { [self] reason in events.withLock { $0.deposed.append(reason) } },
             stalled: { _ in },

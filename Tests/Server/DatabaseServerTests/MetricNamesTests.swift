@@ -47,7 +47,7 @@ struct MetricNamesTests {
         "hearth_cluster_behind_entries", "hearth_cluster_waiting_bytes",
         "hearth_cluster_void_total", "hearth_cluster_claims_total",
         "hearth_cluster_sent_again_total", "hearth_cluster_relayed_total",
-        "hearth_cluster_rules_differ",
+        "hearth_cluster_rules_differ", "hearth_cluster_owner_sessions",
     ]
 
     @Test("count the requests of each row of the table of routes, and no other")

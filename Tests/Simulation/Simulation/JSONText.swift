@@ -1,7 +1,7 @@
 /// JSON as the simulated clients read it: a reader that shares no code with the server's.
 ///
 /// Members keep their order. Bad text is a bug of the server, so the reader only says where.
-package enum JSONText: Equatable {
+package enum JSONText: Equatable, Sendable {
     case null
     case boolean(Bool)
     case number(Double)

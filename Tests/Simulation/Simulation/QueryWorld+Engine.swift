@@ -54,7 +54,7 @@ extension QueryWorld {
             case .send(.stream, _), .send(.event, _), .send(.events, _),
                 .send(.serverSentStream, _):
                 throw SimulationFault("the engine takes small data for large")
-            case .close, .verify:
+            case .close, .verify, .forward:
                 throw SimulationFault("the engine answers what no client asked: \(effect)")
             }
         }

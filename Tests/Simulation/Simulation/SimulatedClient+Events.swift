@@ -17,7 +17,8 @@ extension SimulatedClient {
         }
     }
 
-    private func eventText(_ request: SimulatedRequest, _ number: Int) -> JSONText {
+    /// The request as clients of the plain event protocol write it.
+    func eventText(_ request: SimulatedRequest, _ number: Int) -> JSONText {
         var members: [(name: String, value: JSONText)] = [("id", .number(Double(number)))]
         func ask(_ name: String, at path: String? = nil) {
             members.append(("do", .string(name)))

@@ -101,10 +101,14 @@ extension SimulatedRequest {
     ///
     /// - Throws: `MessageError` when the server cannot read it.
     package func message(number: Int) throws(MessageError) -> ClientMessage {
+        try ClientMessage.parse(Array(wireText(number: number).utf8))
+    }
+
+    /// The request as clients of the wire protocol write it.
+    func wireText(number: Int) -> String {
         let (action, body) = parts
-        let text =
+        return
             #"{"t":"d","d":{"r":\#(number),"a":"\#(action)","b":\#(body.text(isSorted: false))}}"#
-        return try ClientMessage.parse(Array(text.utf8))
     }
 
     /// The request in words.

@@ -68,6 +68,7 @@ extension SimulatedWorld {
             case .respond(let id, let response): try respond(id.value, response)
             case .verify(let inquiry, let token): inquiries.append((inquiry, connection, token))
             case .append: throw SimulationFault("the server passes a commit on")
+            case .forward: throw SimulationFault("the server follows another one")
             case .endWork, .release, .note, .profiled, .decided, .explain: break
             }
         }
@@ -168,8 +169,7 @@ extension SimulatedWorld {
             transcript.append(contentsOf: "\(receivers.map(\.value)) ".utf8)
             transcript.append(contentsOf: text)
         case .append, .send, .close, .respond, .verify, .work, .endWork, .release, .note, .profiled,
-            .decided, .explain,
-            .sendNumbered:
+            .decided, .explain, .sendNumbered, .forward:
             transcript.append(contentsOf: "\(effect)".utf8)
         }
         transcript.append(UInt8(ascii: "\n"))

@@ -232,7 +232,7 @@ extension SyncPeer {
 
 extension Watcher {
     /// Whether it shows what a tree has.
-    fileprivate func shows(_ root: NaiveNode) -> Bool {
+    func shows(_ root: NaiveNode) -> Bool {
         do throws(SimulationFault) { try check(root) } catch { return false }
         return true
     }

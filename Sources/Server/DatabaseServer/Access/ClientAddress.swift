@@ -14,6 +14,11 @@ struct ClientAddress: Equatable, Sendable {
     /// one on this machine.
     let isHearsay: Bool
 
+    /// What a request that is passed on for the client says of it.
+    var forwardingHeaders: [(name: String, value: String)] {
+        [("X-Forwarded-For", address), ("X-Forwarded-Proto", isSecure ? "https" : "http")]
+    }
+
     /// What a request says of the way it came.
     struct Claims: Equatable, Sendable {
         /// The values of every `X-Forwarded-For`, in order.

@@ -1,5 +1,7 @@
+import Accounts
 import DatabaseCore
 import IdentityToolkit
+import JSONTree
 import Tokens
 import Transport
 
@@ -46,6 +48,25 @@ extension IdentityService {
     func revoke(_ holder: CredentialHolder.Name, issuedBefore time: Int64 = .max) {
         step(.revoked(holder, issuedBefore: time))
         server.profiler.end { $0.holder.map { $0.name == holder && $0.issuedAt < time } ?? false }
+    }
+
+    /// Takes into force what the owner of the group has changed of accounts, at these locations.
+    func changed(_ locations: [WriteTarget]) {
+        for location in locations where location.path.keyCount > 1 {
+            let name = AccountKey.text(location.path.key(at: 1).string)
+            switch location.path.key(at: 0).string {
+            case "accounts":
+                // The client whose own doing it is has new tokens with the answer, which comes later.
+                let start = accountDirectory.tokenStart(name) ?? .max
+                revoke(uid: name, issuedBefore: start, isOwnDoing: true)
+            case "serviceAccounts":
+                trustServiceAccounts()
+                let email = ServiceAccount.email(of: name, in: accounts.policy.project)
+                let account = accountDirectory.serviceAccount(email: email)
+                revoke(.serviceAccount(email), issuedBefore: account?.validSince ?? .max)
+            default: break
+            }
+        }
     }
 
     /// The same for tokens of a user, `grace` from now.

@@ -23,6 +23,8 @@ struct ClusterLink: Sendable {
         let entered:
             @Sendable (_ commits: [CommitRecord], _ taken: @escaping @Sendable () -> Void)
                 -> Void
+        /// The local log has so many commits of the group: said ahead of own ones, and behind those of another owner.
+        let reached: @Sendable (_ commitCount: UInt64) -> Void
         /// This node owns the group, and every commit before was reported.
         let owned: @Sendable () -> Void
         /// This node lost the group, and why: what was not reported as durable was never made.

@@ -7,11 +7,14 @@ import Transport
 ///
 ///     client ──► follower: head, body whole ──► a thread of OwnerRelay ──► owner ──► answer whole ──► client
 ///
-/// What is not whole, or large, is sent elsewhere by 307: streams of events, bytes of files, backups, pages.
+/// Data is read here (`ClusterService+Clients`). What is not whole, or large, is sent elsewhere by 307: bytes of files,
+/// backups, pages.
 extension ClusterService {
     /// Where a request is answered.
     enum Passage {
         case here
+        /// Here, once this node has what the owner has.
+        case whenCurrent
         case relayed
         case refused(HTTPResponse)
     }
@@ -19,21 +22,32 @@ extension ClusterService {
     /// Decides by the head of a request.
     func passage(of request: ResolvedRequest) -> Passage {
         if leads || request.route.answersWhileFollowing { return .here }
-        if request.head.isWebSocketUpgrade, ownerAddress != nil { return .here }
         // It says itself what may be asked of it.
         if request.head.method == "OPTIONS" { return .here }
         guard fault == nil, let ownerAddress else { return .refused(noOwner) }
+        // The node that sends it takes this one for the owner.
         if isRelayed(request.head) { return .refused(noOwner) }
-        if relay != nil, Self.isRelayable(request) { return .relayed }
+        if request.head.isWebSocketUpgrade { return .here }
+        if servesClients {
+            if Self.isRead(request) { return .whenCurrent }
+            if Self.isRelayable(request) { return .relayed }
+        }
         var response = HTTPResponse.error(307, "Another node owns the group: \(ownerAddress)")
         response.headers.append(("Location", ownerAddress + Self.target(of: request.head)))
         return .refused(response)
     }
 
     /// The answer while no node owns the group, or this one serves nothing.
-    private var noOwner: HTTPResponse {
+    var noOwner: HTTPResponse {
         let words = "No node owns the group now; one will within seconds."
         return .error(503, fault.map { "\($0)" } ?? words).adding("Retry-After", "1")
+    }
+
+    /// Whether it reads data, once or for as long as its stream of events stays open.
+    private static func isRead(_ request: ResolvedRequest) -> Bool {
+        guard case .data = request.route.service else { return false }
+        return (request.method == .get || request.method == .head)
+            && request.method?.rawValue == request.head.method
     }
 
     private static func isRelayable(_ request: ResolvedRequest) -> Bool {
@@ -54,9 +68,16 @@ extension ClusterService {
     /// Whether a node of the group sends this request for a client of its own.
     func isRelayed(_ head: RequestHead) -> Bool {
         guard let words = head.header(GroupSecret.relayHeader),
-            let secret = server.identity.accounts.keys.groupSecret
+            let secret = server.identity.accounts.keys.groupSecret,
+            secret.isRelay(words, at: Clock.now().milliseconds / 1000)
         else { return false }
-        return secret.isRelay(words, at: Clock.now().milliseconds / 1000)
+        nodeAddresses.insert(head.peerAddress)
+        return true
+    }
+
+    /// What shows the owner that a node of the group asks; nil without a secret.
+    var relayWords: String? {
+        server.identity.accounts.keys.groupSecret?.relayWords(at: Clock.now().milliseconds / 1000)
     }
 
     /// Sends a request, whose body is whole, to the owner, and its answer to the client.
@@ -65,23 +86,21 @@ extension ClusterService {
         // The length of an answer to HEAD is that of its body, which stays here.
         let name = head.method == "HEAD" ? "GET" : head.method
         guard let relay, let ownerAddress, let method = OwnerRelay.Method(name),
-            let words = server.identity.accounts.keys.groupSecret?.relayWords(
-                at: Clock.now().milliseconds / 1000
-            )
+            let words = relayWords
         else { return exchange.respond(noOwner) }
-        var headers = head.fields.filter { !Self.isOfOneHop($0.name) }
-            .map { "\($0.name): \($0.value)" }
-        let client = server.client(of: head)
-        headers.append("X-Forwarded-For: \(client.address)")
-        headers.append("X-Forwarded-Proto: \(client.isSecure ? "https" : "http")")
-        headers.append("\(GroupSecret.relayHeader): \(words)")
+        let headers =
+            head.fields.filter { !Self.isOfOneHop($0.name) }.map { ($0.name, $0.value) }
+            + server.client(of: head).forwardingHeaders + [(GroupSecret.relayHeader, words)]
         let errand = OwnerRelay.Errand(
             method: method,
             url: ownerAddress + Self.target(of: head),
-            headers: headers,
+            headers: headers.map { "\($0): \($1)" },
             body: exchange.takeBody()
         ) { result in
-            EventLoop.shared.enqueue { [self] in answer(exchange, result) }
+            EventLoop.shared.enqueue { [self] in
+                // What is read here behind the answer shows what was written.
+                question?.whenCurrent { [self] _ in answer(exchange, result) }
+            }
         }
         relayedCount += 1
         if !relay.post(errand) { exchange.respond(noOwner) }

@@ -20,12 +20,23 @@ final class ClusterService: Service {
     private var isStalled = false
     /// Whether another node was heard under this one's name.
     private var isNameTaken = false
-    /// Sends requests of clients to the owner; nil without a secret that shows who relays.
+    /// How many commits of the group this node has.
+    let position = GroupPosition()
+    /// Sends requests of clients to the owner; nil without a secret that shows who relays, as are the next two.
     private(set) lazy var relay = makeRelay()
+    /// Asks the owner how many commits there are.
+    private(set) lazy var question = makeQuestion()
+    /// Sessions at the owner for those of clients of this node.
+    private(set) lazy var ownerSessions = makeOwnerSessions()
+    /// From where nodes of the group have sent requests.
+    var nodeAddresses: Set<String> = []
     /// Requests that were sent to the owner.
     var relayedCount = 0
     /// Of the files of rules that are in force.
     private var rulesDigest: UInt64 = 0
+    /// Seconds for which this node is behind the owner, and for which it hears none.
+    var behindSeconds = 0
+    var ownerlessSeconds = 0
     /// Whether a node says another one.
     private var rulesDiffer = false
     /// The text of the log whose keys are in force, or are being sealed.
@@ -43,18 +54,52 @@ final class ClusterService: Service {
         self.settings = settings
     }
 
+    /// Whether clients may stay at this node while another one owns the group.
+    var servesClients: Bool { settings.secretFile != nil }
+
     private func makeRelay() -> OwnerRelay? {
-        guard settings.secretFile != nil else { return nil }
+        guard servesClients else { return nil }
         return OwnerRelay(
             authorityFile: settings.authorityFile,
             byteLimit: configuration.limits.responseByteCount + 1 << 20
         )
     }
 
+    private func makeOwnerSessions() -> OwnerSessions? {
+        servesClients ? OwnerSessions(self, authorityFile: settings.authorityFile) : nil
+    }
+
+    private func makeQuestion() -> OwnerQuestion? {
+        guard servesClients else { return nil }
+        let relay = OwnerRelay(
+            authorityFile: settings.authorityFile,
+            byteLimit: 1_024,
+            threadCount: 1,
+            totalSeconds: 2
+        )
+        return OwnerQuestion(position) { [self] report in
+            guard let ownerAddress, let words = relayWords, let get = OwnerRelay.Method("GET")
+            else { return false }
+            let errand = OwnerRelay.Errand(
+                method: get,
+                url: ownerAddress + OwnerQuestion.path,
+                headers: ["\(GroupSecret.relayHeader): \(words)"],
+                body: []
+            ) { result in
+                guard case .success(let answer) = result, answer.status == 200 else {
+                    return report(nil)
+                }
+                report(UInt64(String(decoding: answer.body.dropLast(), as: UTF8.self)))
+            }
+            return relay.post(errand)
+        }
+    }
+
     /// Follows the group until this node owns it; `lead` is called then, once.
     func begin(lead: @escaping @LoopActor () -> Void) {
         whenLeading = lead
         engine.beginFollowing()
+        server.identity.trustServiceAccounts()
         beginKeys()
         rulesDigest = server.files.rulesDigest
         log.notice(
@@ -69,10 +114,11 @@ final class ClusterService: Service {
     func entered(_ commits: [CommitRecord]) {
         do throws(CommitDecodingError) {
             for commit in commits {
-                try engine.apply(commit)
+                var effects: [Effect] = []
+                let changed = try engine.enter(commit, effects: &effects)
+                server.perform(effects)
                 server.durability.entered(commit)
-                // It is durable where it was made: an answer about this state waits for nothing.
-                step(.flushed(commit.database, through: commit.number))
+                if commit.database == .accounts { server.identity.changed(changed) }
             }
             if commits.contains(where: { $0.database == .accounts }) { followKeys() }
         } catch {
@@ -86,6 +132,7 @@ final class ClusterService: Service {
     /// This node owns the group from here on.
     func owned() {
         leads = true
+        question?.owned()
         log.notice("owns its group", metadata: ["node": "\(settings.node)"])
         whenLeading?()
         whenLeading = nil
@@ -188,10 +235,11 @@ final class ClusterService: Service {
     }
 
     /// The answer of readiness; nil for the owner, which answers as every server does.
-    var readinessText: String? {
+    var readiness: HTTPResponse? {
         if leads { return nil }
-        if let fault { return "stopped: \(fault)\n" }
-        return ownerAddress.map { "follower of \($0)\n" } ?? "follower, no owner\n"
+        if let fault { return .plain(503, "stopped: \(fault)\n") }
+        guard let ownerAddress else { return .plain(503, "follower, no owner\n") }
+        return .plain(servesClients ? 200 : 503, "follower of \(ownerAddress)\n")
     }
 
     // MARK: - Figures
@@ -236,6 +284,11 @@ final class ClusterService: Service {
             "hearth_cluster_rules_differ",
             "1 while another node has other files of rules.",
             rulesDiffer ? 1 : 0
+        )
+        metrics.gauge(
+            "hearth_cluster_owner_sessions",
+            "Sessions at the owner that stand for those of clients of this node.",
+            ownerSessions?.count ?? 0
         )
         guard let status else { return }
         let last = status.nodes.map(\.sequence).max() ?? 0

@@ -71,6 +71,7 @@ struct ClusterThread: ~Copyable {
             random: SystemRandomNumberGenerator(),
             at: now()
         )
+        link.reports.reached(mark.commit)
     }
 
     /// Does what came, in its order, and what is due.
@@ -179,6 +180,8 @@ struct ClusterThread: ~Copyable {
         _ mark: LogMark,
         isOwn: Bool
     ) throws(LogError) {
+        // What leaves an owner because of these commits says that they are there.
+        if isOwn { link.reports.reached(mark.commit) }
         var rest = records[...]
         while isOwn, let barrier = barriers.first,
             barrier.commitCount < returnedCount + UInt64(rest.count)
@@ -189,6 +192,7 @@ struct ClusterThread: ~Copyable {
             passBarriers()
         }
         try append(rest, isOwn: isOwn)
+        if !isOwn { link.reports.reached(mark.commit) }
         self.mark = mark
         passBarriers()
     }

@@ -49,11 +49,16 @@ final class OwnerRelay: Sendable {
     private let isThere = DispatchSemaphore(value: 0)
 
     /// Begins. `authorityFile` has the authorities of the nodes' certificates, nil for the system's; an answer has at most
-    /// `byteLimit` bytes.
-    init(authorityFile: String?, byteLimit: Int) {
-        for _ in 0..<Self.threadCount {
+    /// `byteLimit` bytes, and comes within `totalSeconds`, 0 for no limit.
+    init(
+        authorityFile: String?,
+        byteLimit: Int,
+        threadCount: Int = OwnerRelay.threadCount,
+        totalSeconds: Int = 0
+    ) {
+        for _ in 0..<threadCount {
             // They end with the process: a node relays until then.
-            _ = WorkThread { [self] in run(authorityFile, byteLimit) }
+            _ = WorkThread { [self] in run(authorityFile, byteLimit, totalSeconds) }
         }
     }
 
@@ -68,8 +73,9 @@ final class OwnerRelay: Sendable {
         return isTaken
     }
 
-    private func run(_ authorityFile: String?, _ byteLimit: Int) {
+    private func run(_ authorityFile: String?, _ byteLimit: Int, _ totalSeconds: Int) {
         var options = HTTPOptions()
+        options.totalSeconds = totalSeconds
         options.authorityFile = authorityFile
         options.connectSeconds = Self.connectSeconds
         options.followsRedirects = false

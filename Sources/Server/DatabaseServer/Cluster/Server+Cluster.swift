@@ -13,6 +13,11 @@ extension Server {
         }
     }
 
+    /// How many commits the group has: for its nodes.
+    func answerCommits(_ exchange: HTTPExchange) {
+        requests.answer(exchange, cluster?.commits(for: exchange.head) ?? .error(404, Self.alone))
+    }
+
     /// Hands the group over: the owner ends as at a signal, and its service manager starts it again as a follower.
     func handOver(_ exchange: HTTPExchange) {
         guard let cluster else { return requests.answer(exchange, .error(404, Self.alone)) }

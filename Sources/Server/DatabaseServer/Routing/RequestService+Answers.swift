@@ -137,8 +137,8 @@ extension RequestService {
 
     /// Answers whether the server takes requests.
     func answerReadiness(_ exchange: HTTPExchange) {
-        if let text = server.cluster?.readinessText, !server.isStopping {
-            return answer(exchange, .plain(503, text))
+        if let readiness = server.cluster?.readiness, !server.isStopping {
+            return answer(exchange, readiness)
         }
         if server.isReady, !server.isStopping {
             // Reads go on, and so do removals, which make room: the server takes requests.

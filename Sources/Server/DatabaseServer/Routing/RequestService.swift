@@ -36,6 +36,7 @@ final class RequestService: Service {
         switch server.cluster?.passage(of: request) {
         case nil, .here: break
         case .refused(let refusal): return .refuse(refusal)
+        case .whenCurrent: request.awaitsGroup = true
         case .relayed:
             request.isRelayed = true
             return .accept()
@@ -166,6 +167,9 @@ final class RequestService: Service {
     /// Answers a request whose body is complete, or has begun to come.
     func receive(_ exchange: HTTPExchange) {
         let request = ResolvedRequest.of(exchange)
+        if request.awaitsGroup, let cluster = server.cluster {
+            return cluster.answerWhenCurrent(exchange, request)
+        }
         // One that comes again, now whole, was counted.
         if !request.isAdmitted { count(request.route) }
         if request.isRelayed, let cluster = server.cluster { return cluster.relay(exchange) }

@@ -40,6 +40,8 @@ final class ResolvedRequest {
 
     /// Whether its sender has proved to be an administrator before its body was read.
     var isAdmitted = false
+    /// Whether it waits until this node has what the owner of the group has.
+    var awaitsGroup = false
     /// Whether another node answers it, through this one.
     var isRelayed = false
     /// What an administrator has done with it, for the audit log.

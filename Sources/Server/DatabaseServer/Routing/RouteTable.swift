@@ -135,6 +135,7 @@ struct RouteTable: Sendable {
             $0.requests.answer($1, .plain(200, "live\n"))
         },
         health("/.health/ready", whileStopping: true) { $0.requests.answerReadiness($1) },
+        health(OwnerQuestion.path) { $0.answerCommits($1) },
         Route(
             "/.samples/{page...}",
             .mainly(.get, .head),

@@ -165,7 +165,7 @@ private struct ServerStart {
             lines: lines,
         )
         box.server = server
-        let listener = try Listener(transport(), application: server)
+        let listener = try Listener(transport(for: box), application: server)
         server.listener = listener
         server.notifySocket = notifySocket
         if let port = configuration.emulator.hubPort {
@@ -198,8 +198,17 @@ private struct ServerStart {
     }
 
     /// How sockets are served; no more of them than the system has descriptors for.
-    private func transport() -> TransportConfiguration {
+    private func transport(for box: ServerBox) -> TransportConfiguration {
         var transport = TransportConfiguration(configuration)
+        let proxies = configuration.trustedProxies
+        if !proxies.isEmpty || configuration.cluster != nil {
+            transport.speaksForOthers = { address in
+                proxies.contains { $0.contains(address) }
+                    || LoopActor.assume {
+                        box.server?.cluster?.nodeAddresses.contains(address) == true
+                    }
+            }
+        }
         let room = Descriptors.raiseLimit()
         if room < transport.limits.connectionCount {
             log.notice(
@@ -247,6 +256,9 @@ private struct ServerStart {
                         box.server?.cluster?.entered(commits)
                         taken()
                     }
+                },
+                reached: { count in
+                    EventLoop.shared.enqueue { box.server?.cluster?.position.reached(count) }
                 },
                 owned: { EventLoop.shared.enqueue { box.server?.cluster?.owned() } },
                 deposed: { [log] reason in
@@ -340,10 +352,6 @@ extension TransportConfiguration {
         limits.connectionCount = min(limits.connectionCount, configuration.limits.connectionCount)
         limits.peer.connectionCount = configuration.limits.addressConnectionCount
         limits.peer.connectionsPerSecond = configuration.limits.connectionRate
-        let proxies = configuration.trustedProxies
-        if !proxies.isEmpty {
-            speaksForOthers = { address in proxies.contains { $0.contains(address) } }
-        }
         limits.bodyByteCount = configuration.limits.bodyByteCount
         limits.messageByteCount = configuration.limits.messageByteCount
         // Room for four messages of the greatest size of one client, and for eight such clients.

@@ -9,7 +9,6 @@ import Transport
 extension Server {
     /// Once a second: expired tokens, room on the disk, files that changed, and a checkpoint when due.
     func tick() {
-        if cluster?.leads == false { return tickFollowing() }
         step(.tick)
         profiler.endOverdue()
         tellServiceStatus()
@@ -18,19 +17,12 @@ extension Server {
         admin.logEndedSeries()
         commits.maintain()
         for change in files.changes() { reload(change) }
-        identity.rotateSigningKeys()
         durability.checkpointIfDue()
+        // A node that follows makes no commits.
+        if let cluster, !cluster.leads { return cluster.endIfBehind() }
+        identity.rotateSigningKeys()
         identity.removeExpiredCodes()
         cluster?.shareKeys()
-    }
-
-    /// The same on a node that follows, and makes no commits.
-    private func tickFollowing() {
-        tellServiceStatus()
-        logRefusedConnections()
-        commits.maintain()
-        for change in files.changes() { reload(change) }
-        durability.checkpointIfDue()
     }
 
     /// One line for all connections that were refused since the last one.
@@ -149,16 +141,9 @@ extension Server {
         emulator.removeLocator()
         if let cluster {
             cluster.limitStop(to: configuration.limits.drainTimeout)
-            if !cluster.leads { return endFollowing() }
+            if !cluster.leads { return endSessions() }
         }
         emulator.exportOnExit { [self] in endSessions() }
-    }
-
-    /// Ends a node that has no sessions.
-    private func endFollowing() {
-        commits.barrier { _, _ in
-            EventLoop.shared.enqueue { [self] in drain() }
-        }
     }
 
     private func endSessions() {

@@ -8,7 +8,11 @@ extension Server: TransportApplication {
             case .socket(_, let open) = request.route.action,
             case .success(let database) = request.database
         else { preconditionFailure("a WebSocket opens where the server takes one") }
-        if let cluster, !cluster.leads { return cluster.redirect(connection) }
+        if let cluster, !cluster.leads {
+            return cluster.open(connection, request) { [self] in
+                open(self, connection, head, database)
+            }
+        }
         open(self, connection, head, database)
     }
 

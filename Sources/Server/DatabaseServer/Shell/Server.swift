@@ -287,10 +287,8 @@ final class Server {
             if let then = ownRequests.removeValue(forKey: request) { return then(response) }
             requests.respond(response, to: request)
         case .append(let record): durability.append(record)
-        case .verify(let inquiry, let token):
-            identity.check(token) { [self] outcome in
-                step(.verified(inquiry, admin.named(outcome, by: token)))
-            }
+        case .forward(let text, let connection): cluster?.ownerSessions?.send(text, of: connection)
+        case .verify(let inquiry, let token): verify(token, for: inquiry)
         case .work(let inquiry, let work): begin(work, inquiry)
         case .endWork(let inquiry): tickets.removeValue(forKey: inquiry)?.cancel()
         case .sendNumbered(let text, let receivers): sockets.sendNumbered(text, to: receivers)
@@ -300,6 +298,16 @@ final class Server {
         case .decided(let database, let record): inspection.keep(record, of: database)
         case .explain(let request, let text): requests.explain(request, text)
         }
+    }
+
+    /// Checks a credential, as accounts are now, also where another node makes them.
+    private func verify(_ token: String, for inquiry: InquiryID) {
+        let check = { [self] in
+            identity.check(token) { [self] outcome in
+                step(.verified(inquiry, admin.named(outcome, by: token)))
+            }
+        }
+        if let cluster, !cluster.leads { cluster.whenCurrent { _ in check() } } else { check() }
     }
 
     // MARK: - Threads

@@ -17,6 +17,8 @@ final class ClientConnection: NumberedConnection {
     /// Joins and cuts the segments of the wire protocol's messages; nil where every message comes and
     /// goes whole: in the event protocol, and over long polling.
     var assembler: FrameAssembler?
+    /// Of this node in its group, for another node whose client's session this is; nil for others.
+    private let position: GroupPosition?
     /// Bytes of large messages that came since the session began to wait for an inquiry.
     var parkedByteCount = 0
 
@@ -26,12 +28,14 @@ final class ClientConnection: NumberedConnection {
         channel: MessageChannel,
         assembler: FrameAssembler? = nil,
         consoleAuthor: AuditAuthor? = nil,
+        position: GroupPosition? = nil,
     ) {
         self.id = id
         self.peer = peer
         present = channel
         self.assembler = assembler
         self.consoleAuthor = consoleAuthor
+        self.position = position
     }
 
     /// What messages to the client are given to.
@@ -61,7 +65,10 @@ final class ClientConnection: NumberedConnection {
     }
 
     /// Queues frames. Ignored once the connection is over.
-    func send(_ frame: SharedFrame) { present.send(frame) }
+    func send(_ frame: SharedFrame) {
+        if let position { present.send(position.frame) }
+        present.send(frame)
+    }
 
     /// Ends the connection behind everything queued.
     func close(code: UInt16, reason: String) { present.close(code: code, reason: reason) }

@@ -60,15 +60,17 @@ extension SocketService {
     /// A socket is open: its session begins.
     func openEvents(_ socket: WebSocketConnection, _ head: RequestHead, _ database: DatabaseID) {
         socket.expectMessage(within: Self.firstMessageTimeout)
-        let peer = clientAddress(of: head)
+        let client = server.client(of: head)
         let administrator = administrator(socket)
         let author = consoleAuthor(socket)
+        let nodeSession = server.cluster?.nodeSession(of: head)
         let connection = add { id in
             ClientConnection(
                 id: id,
-                peer: peer,
+                peer: client.address,
                 channel: .socket(socket),
-                consoleAuthor: author
+                consoleAuthor: author,
+                position: nodeSession == nil ? nil : server.cluster?.position
             )
         }
         socket.userData = connection
@@ -76,9 +78,12 @@ extension SocketService {
             dialect: .events,
             database: database,
             host: head.host,
-            session: SessionID(Randomness.identifier()),
+            session: nodeSession ?? SessionID(Randomness.identifier()),
             administrator: administrator,
         )
+        if engine.isFollowing {
+            server.cluster?.ownerSessions?.began(connection.id, handshake, client)
+        }
         step(.connected(connection.id, handshake))
     }
 
@@ -88,14 +93,14 @@ extension SocketService {
         guard mayPark(frame.count, connection) else { return }
         guard frame.count >= Server.readAwayByteCount else {
             let outcome = SocketService.read(frame) { server.nextKey() }
-            takeParsedRequest(outcome, from: connection)
+            takeParsedRequest(outcome, frame, from: connection)
             return
         }
         let key = server.nextKey()
         readAway(frame.count, connection) {
             SocketService.read(frame) { key }
         } then: { [self] in
-            takeParsedRequest($0, from: $1)
+            takeParsedRequest($0, frame, from: $1)
         }
     }
 
@@ -110,10 +115,13 @@ extension SocketService {
 
     private func takeParsedRequest(
         _ outcome: Result<EventRequest, EventFrameError>,
+        _ frame: [UInt8],
         from connection: ClientConnection
     ) {
         switch outcome {
-        case .success(let request): step(.asked(request, from: connection.id))
+        case .success(let request):
+            let kept = engine.isFollowing ? frame : []
+            step(.asked(request, from: connection.id, text: kept))
         case .failure(let error): refuse(connection, EventFrameError.closeCode, "\(error)")
         }
     }

@@ -13,25 +13,38 @@ extension SocketService {
             socket.close(code: 1000, reason: "")
             return
         }
-        let isReturning = head.queryValue("ls") != nil
-        socket.expectMessage(
-            within: isReturning ? Self.returningMessageTimeout : Self.firstMessageTimeout
-        )
+        let nodeSession = server.cluster?.nodeSession(of: head)
+        // That of another node's client says something when its client does.
+        if nodeSession == nil {
+            let isReturning = head.queryValue("ls") != nil
+            socket.expectMessage(
+                within: isReturning ? Self.returningMessageTimeout : Self.firstMessageTimeout
+            )
+        }
         if let session = head.queryValue("s") {
             openUpgrade(socket, head, SessionID(session), database)
             return
         }
-        let peer = clientAddress(of: head)
+        let client = server.client(of: head)
         let connection = add { id in
-            ClientConnection(id: id, peer: peer, channel: .socket(socket), assembler: assembler())
+            ClientConnection(
+                id: id,
+                peer: client.address,
+                channel: .socket(socket),
+                assembler: assembler(),
+                position: nodeSession == nil ? nil : server.cluster?.position
+            )
         }
         socket.userData = connection
         let handshake = Handshake(
             database: database,
             host: head.host,
-            session: SessionID(Randomness.identifier()),
+            session: nodeSession ?? SessionID(Randomness.identifier()),
             lastSession: head.queryValue("ls").map(SessionID.init),
         )
+        if engine.isFollowing {
+            server.cluster?.ownerSessions?.began(connection.id, handshake, client)
+        }
         step(.connected(connection.id, handshake))
     }
 
@@ -83,12 +96,12 @@ extension SocketService {
         guard mayPark(text.count, connection) else { return }
         let isText = connection.takesSegments
         guard text.count >= Server.readAwayByteCount else {
-            return takeParsed(SocketService.parse(text, isText: isText), connection)
+            return takeParsed(SocketService.parse(text, isText: isText), text, connection)
         }
         readAway(text.count, connection) {
             SocketService.parse(text, isText: isText)
         } then: { [self] in
-            takeParsed($0, $1)
+            takeParsed($0, text, $1)
         }
     }
 
@@ -121,6 +134,7 @@ extension SocketService {
 
     private func takeParsed(
         _ outcome: Result<ClientMessage, MessageError>,
+        _ text: [UInt8],
         _ connection: ClientConnection
     ) {
         switch outcome {
@@ -129,7 +143,8 @@ extension SocketService {
             if case .endOfTransmission = message, case .poll(let poll) = connection.channel {
                 upgrade(connection, poll)
             } else {
-                step(.received(message, from: connection.id))
+                let kept = engine.isFollowing ? text : []
+                step(.received(message, from: connection.id, text: kept))
             }
         }
     }
@@ -234,6 +249,7 @@ extension SocketService {
             metadata: ["connection": "\(connection.shortText)"]
         )
         let words = reason == .ended ? "An administrator ended this connection" : ""
-        open.close(code: reason == .shutDown ? 1001 : 1000, reason: words)
+        let isAway = reason == .shutDown || reason == .ownerLost
+        open.close(code: isAway ? 1001 : 1000, reason: words)
     }
 }

@@ -35,6 +35,7 @@ final class SocketService: Service {
     func remove(_ id: ConnectionID) {
         connections.remove(id)
         step(.disconnected(id))
+        server.cluster?.ownerSessions?.ended(id)
     }
 
     func countMessage() { messageCount += 1 }

@@ -1,0 +1,53 @@
+"""A pytest plugin (`-p followed_server`): tests that start a development server get a node that another one owns."""
+
+import secrets
+import tempfile
+import time
+from pathlib import Path
+
+import hearth_server
+from nats_brokers import Brokers, free_ports
+
+Alone = hearth_server.Hearth
+
+
+class Followed(Alone):
+    """The follower of a group of two nodes, of one broker. Servers of which more is asked are alone as ever."""
+
+    owner = None
+
+    def __init__(self, *flags, data=None, dev=True, log=None, **more):
+        if not dev or data is not None or any(str(flag).startswith(("--tls", "--port")) for flag in flags):
+            super().__init__(*flags, data=data, dev=dev, log=log, **more)
+            return
+        folder = Path(tempfile.mkdtemp(prefix="hearth-followed-"))
+        secret = folder / "secret"
+        secret.touch(mode=0o600)
+        secret.write_text(secrets.token_hex(32))
+        self.brokers, ports = Brokers(count=1), free_ports(2)
+
+        def settings(number):
+            return (
+                "--port", str(ports[number]), "--cluster-node", f"n{number}", "--cluster-secret-file", str(secret),
+                "--cluster-brokers", self.brokers.addresses[0], "--cluster-advertise", f"127.0.0.1:{ports[number]}", *flags,
+            )
+
+        self.owner = Alone(*settings(0), data=folder / "n0", **more)
+        await_text(self.owner, "ready")
+        super().__init__(*settings(1), data=folder / "n1", log=log, **more)
+        await_text(self, "follower of")
+
+    def __exit__(self, *_):
+        super().__exit__()
+        if self.owner:
+            self.owner.__exit__()
+            self.brokers.stop()
+
+
+def await_text(node, text):
+    while not node.get("/.health/ready").text.startswith(text):
+        assert node.process.poll() is None
+        time.sleep(0.02)
+
+
+hearth_server.Hearth = Followed
