@@ -32,7 +32,7 @@ PROGRAMS := hearth-chat hearth-timeline hearth-party
 
 .DEFAULT_GOAL := help
 .PHONY: help graph cluster setup setup-test build programs serve demo check lint unit-test test client-test package coverage fmt precommit \
-	bench bench-console bench-isolation bench-compare profile fuzz soak soak-kill sanitize faults faults-at-every-call manual routes social-rules install clean
+	bench bench-console bench-cluster bench-isolation bench-compare profile fuzz soak soak-kill sanitize faults faults-at-every-call manual routes social-rules install clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -126,6 +126,9 @@ bench-isolation: build ## Measure an honest client beside abusive ones: make ben
 
 bench-console: build setup-test ## Measure the console over a million children, in Chromium: make bench-console ROUNDS=5
 	HEARTH_BINARY=.build/release/hearth $(if $(filter-out file,$(origin ROUNDS)),ROUNDS=$(ROUNDS),env --unset=ROUNDS) scripts/bench-console
+
+bench-cluster: build setup-test ## Measure clients of a server alone, of the owner of a group, and of a follower: make bench-cluster ROUNDS=3
+	HEARTH_BINARY=.build/release/hearth $(if $(filter-out file,$(origin ROUNDS)),ROUNDS=$(ROUNDS),env --unset=ROUNDS) scripts/bench-cluster
 
 bench-compare: ## Hold the newest figures of `make bench` against those before: make bench-compare OLD=a.json NEW=b.json
 	@scripts/bench-compare $(OLD) $(NEW)
