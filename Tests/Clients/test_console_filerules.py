@@ -77,3 +77,32 @@ def test_the_counts_of_rules_for_files_are_shown_and_begin_anew(console, server)
     page.press(".bar button", "Coverage")
     page.wait("document.querySelector('textarea.code').checkVisibility()")
     assert server.request("DELETE", SETTINGS, headers=OWNER).status == 200
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_shadow_rules_meet_real_requests_for_files_and_nothing_depends_on_them(console, server, width):
+    assert server.put(SETTINGS, None, raw=RULES.encode(), headers=OWNER).status == 200
+    page = console("rules?service=files", width=width)
+    page.wait("document.querySelector('textarea.code').value.includes('users')")
+    page.write("textarea.code", RULES.replace("request.auth.uid == uid", "request.auth.uid == 'bob'"))
+    page.press(".simulator button", "Try this text beside them")
+    page.wait_text("[aria-label='Shadow rules']", "Of 0 requests")
+    assert server.get(place("users/ann/a.png"), headers=signed_in("ann")).status == 404
+    assert server.get(place("users/ann/a.png"), headers=signed_in("bob")).status == 403
+    page.wait_text("[aria-label='Shadow rules']", "Of 2 requests since just now: 1 newly allowed, 1 newly refused.")
+    page.wait_text(".shadowed", "shadow: allow get /b/{bucket}/o/users/{uid}/{file} line 4: request.auth.uid == 'bob'")
+    page.value("document.querySelectorAll('.shadowed details').forEach((each) => each.open = true)")
+    page.wait_text(".shadowed details", "demo.appspot.com/users/ann/a.png bob")
+    # The text of the editor is drawn behind its field.
+    assert contrast_faults(page) == ["TEXTAREA.code: 1.00"]
+    assert page.value("document.documentElement.scrollWidth <= innerWidth")
+    page.press(".bar button", "Publish")
+    page.wait_text("#dialog", "This text runs as shadow rules. Of 2 requests")
+    page.press("#dialog button", "Cancel")
+    page.press(".simulator button", "Count anew")
+    page.wait_text("[aria-label='Shadow rules']", "Of 0 requests")
+    page.press(".simulator button", "Stop")
+    page.wait("[...document.querySelectorAll('.simulator button')].some((button) => button.innerText === 'Try this text beside them')")
+    assert server.get("/.settings/ruleset_labels.json?service=files", headers=OWNER).json == {}
+    assert server.get(SETTINGS, headers=OWNER).text == RULES
+    assert server.request("DELETE", SETTINGS, headers=OWNER).status == 200

@@ -47,6 +47,13 @@ package struct StoredRuleset: Sendable, Equatable {
     package let time: Timestamp
     /// As it was sent, comments and all; it loads.
     package let text: String
+
+    /// A ruleset that loads.
+    package init(id: String, time: Timestamp, text: String) {
+        self.id = id
+        self.time = time
+        self.text = text
+    }
 }
 
 /// How much one REST write may touch: what it replaces and what it writes, as the log encodes them.

@@ -1,26 +1,64 @@
 package import JSONTree
-package import SecurityRules
 
-/// How a database's shadow rules compare with those in force.
+/// How shadow rules, of a database or for files, compare with those in force.
 package struct ShadowReport: Sendable {
     /// The identifier of the ruleset; nil when there is none.
     package let candidate: String?
     /// When counting began.
     package let since: Timestamp
-    package internal(set) var totals = ShadowTotals()
+    package private(set) var totals = ShadowTotals()
     /// In the order in which they were first seen; their number is bounded by `Limits.shadowDifferences`.
-    package internal(set) var differences: [ShadowDifference] = []
+    package private(set) var differences: [ShadowDifference] = []
     /// Requests that differed in further ways.
-    package internal(set) var unlistedCount = 0
+    package private(set) var unlistedCount = 0
+
+    /// With nothing counted.
+    package init(candidate: String?, since: Timestamp) {
+        self.candidate = candidate
+        self.since = since
+    }
+
+    /// Counts a request that both have decided; `shadowAllows` is nil where the shadow rules left it undecided.
+    ///
+    /// `difference` is asked where they differ: of which kind, and who asked for what.
+    package mutating func add(
+        liveAllows: Bool,
+        shadowAllows: Bool?,
+        _ difference: () -> (ShadowDifference, ShadowDifference.Example)
+    ) {
+        totals.decidedCount += 1
+        guard let shadowAllows else {
+            totals.undecidedCount += 1
+            return
+        }
+        if liveAllows == shadowAllows { return }
+        if shadowAllows {
+            totals.newlyAllowedCount += 1
+        } else {
+            totals.newlyRefusedCount += 1
+        }
+        var (difference, example) = difference()
+        if let index = differences.firstIndex(where: difference.isOfKind) {
+            differences[index].add(example)
+        } else if differences.count < Limits.shadowDifferences {
+            difference.add(example)
+            differences.append(difference)
+        } else {
+            unlistedCount += 1
+        }
+    }
 }
 
 /// How many requests the shadow rules have decided, and how many otherwise than the rules in force.
 package struct ShadowTotals: Sendable, Equatable {
-    package internal(set) var decidedCount = 0
-    package internal(set) var newlyAllowedCount = 0
-    package internal(set) var newlyRefusedCount = 0
-    /// Requests that take the shadow rules more than `RulesLimits.stepsPerTrial` steps.
-    package internal(set) var undecidedCount = 0
+    package fileprivate(set) var decidedCount = 0
+    package fileprivate(set) var newlyAllowedCount = 0
+    package fileprivate(set) var newlyRefusedCount = 0
+    /// Requests that take the shadow rules more than they may use, such as `RulesLimits.stepsPerTrial` steps.
+    package fileprivate(set) var undecidedCount = 0
+
+    /// With nothing counted.
+    package init() {}
 
     package var agreedCount: Int {
         decidedCount - newlyAllowedCount - newlyRefusedCount - undecidedCount
@@ -29,15 +67,29 @@ package struct ShadowTotals: Sendable, Equatable {
 
 /// Requests of one kind on which the shadow rules differ, for the same reason.
 package struct ShadowDifference: Sendable {
-    package let operation: DecisionRecord.Operation
+    /// Such as `set` or `update`; of files `get` or `create`.
+    package let operation: String
     /// Whether the shadow rules allow what the rules in force refuse; else the reverse.
     package let isNewlyAllowed: Bool
     /// The rule that decided; nil where nothing granted.
     package let live: DecidingRule?
     package let shadow: DecidingRule?
-    package internal(set) var count = 0
+    package private(set) var count = 0
     /// The oldest first, at most `Limits.shadowExamples`.
-    package internal(set) var examples: [Example] = []
+    package private(set) var examples: [Example] = []
+
+    /// Without examples.
+    package init(
+        operation: String,
+        isNewlyAllowed: Bool,
+        live: DecidingRule?,
+        shadow: DecidingRule?
+    ) {
+        self.operation = operation
+        self.isNewlyAllowed = isNewlyAllowed
+        self.live = live
+        self.shadow = shadow
+    }
 
     /// One such request.
     package struct Example: Sendable, Equatable {
@@ -47,20 +99,21 @@ package struct ShadowDifference: Sendable {
         package let uid: String?
         package let time: Timestamp
 
-        init(path: Path, auth: AuthVariable?, time: Timestamp) {
-            self.path = path.description.cut
-            uid = auth?.uid?.cut
+        /// A request at a place, which is cut when it is long.
+        package init(path: String, uid: String?, time: Timestamp) {
+            self.path = path.cut
+            self.uid = uid?.cut
             self.time = time
         }
     }
 
     /// Whether another is of the same kind. Within one ruleset a position in the text identifies a rule.
-    func isOfKind(_ other: ShadowDifference) -> Bool {
+    fileprivate func isOfKind(_ other: ShadowDifference) -> Bool {
         operation == other.operation && isNewlyAllowed == other.isNewlyAllowed
             && live == other.live && shadow == other.shadow
     }
 
-    mutating func add(_ example: Example) {
+    fileprivate mutating func add(_ example: Example) {
         count += 1
         if examples.count == Limits.shadowExamples { examples.removeFirst() }
         examples.append(example)
@@ -69,21 +122,23 @@ package struct ShadowDifference: Sendable {
 
 /// The rule that decided, as a report names it.
 package struct DecidingRule: Sendable, Equatable {
-    package let kind: RuleKind
-    /// Such as `/parties/$party`.
+    /// Such as `write`; of files `allow get, list`.
+    package let kind: String
+    /// Such as `/parties/$party`; of files the pattern.
     package let path: String
-    /// Of its value in the rules text, both from 1.
+    /// Of its value in the rules text, of files of the statement; both from 1.
     package let line: Int
     package let column: Int
     /// The expression, in at most `Limits.shadowTextByteCount` bytes.
     package let source: String
 
-    init(_ outcome: RuleOutcome) {
-        kind = outcome.kind
-        path = outcome.path
-        line = outcome.line
-        column = outcome.column
-        source = outcome.source.cut
+    /// A rule; a long expression is cut.
+    package init(kind: String, path: String, line: Int, column: Int, source: String) {
+        self.kind = kind
+        self.path = path
+        self.line = line
+        self.column = column
+        self.source = source.cut
     }
 }
 

@@ -60,38 +60,34 @@ final class ShadowRules {
         _ time: Timestamp,
         path: (Int?) -> Path
     ) {
-        report.totals.decidedCount += 1
-        if shadow.ranOutOfSteps {
-            report.totals.undecidedCount += 1
-            return
+        let shadowAllows = shadow.ranOutOfSteps ? nil : shadow.isAllowed
+        report.add(liveAllows: live.isAllowed, shadowAllows: shadowAllows) {
+            let refusal = shadow.isAllowed ? live : shadow
+            let difference = ShadowDifference(
+                operation: requester.operation.rawValue,
+                isNewlyAllowed: shadow.isAllowed,
+                live: live.rule.map(DecidingRule.init),
+                shadow: shadow.rule.map(DecidingRule.init)
+            )
+            let example = ShadowDifference.Example(
+                path: path(refusal.deniedEntry).description,
+                uid: requester.identity.auth?.uid,
+                time: time
+            )
+            return (difference, example)
         }
-        if live.isAllowed == shadow.isAllowed { return }
-        let isNewlyAllowed = shadow.isAllowed
-        if isNewlyAllowed {
-            report.totals.newlyAllowedCount += 1
-        } else {
-            report.totals.newlyRefusedCount += 1
-        }
-        let refusal = isNewlyAllowed ? live : shadow
-        let example = ShadowDifference.Example(
-            path: path(refusal.deniedEntry),
-            auth: requester.identity.auth,
-            time: time
+    }
+}
+
+extension DecidingRule {
+    fileprivate init(_ outcome: RuleOutcome) {
+        self.init(
+            kind: outcome.kind.rawValue,
+            path: outcome.path,
+            line: outcome.line,
+            column: outcome.column,
+            source: outcome.source
         )
-        var difference = ShadowDifference(
-            operation: requester.operation,
-            isNewlyAllowed: isNewlyAllowed,
-            live: live.rule.map(DecidingRule.init),
-            shadow: shadow.rule.map(DecidingRule.init)
-        )
-        if let index = report.differences.firstIndex(where: difference.isOfKind) {
-            report.differences[index].add(example)
-        } else if report.differences.count < Limits.shadowDifferences {
-            difference.add(example)
-            report.differences.append(difference)
-        } else {
-            report.unlistedCount += 1
-        }
     }
 }
 

@@ -40,6 +40,12 @@ package enum FileRulesLimits {
     /// with it the worst request stays near the 50 ms tick of the loop.
     package static let workByteCount = 8 * 1024 * 1024
 
+    /// Expressions that one request may evaluate under shadow rules. Own: 1,000 is what Firebase gives a request.
+    package static let expressionsPerTrial = 1_000
+
+    /// Bytes of work of one request under shadow rules, 1 MiB. Own: some milliseconds.
+    package static let workBytesPerTrial = 1024 * 1024
+
     /// Bytes of one text, or of a list or map with all that is in it, 1 MiB. Own.
     package static let valueByteCount = 1024 * 1024
 

@@ -18,8 +18,9 @@ struct FileEvaluator {
     var lookups: LookupStore
 
     /// Of this request, not of this condition.
-    private(set) var expressionsLeft = FileRulesLimits.expressionCount
-    private(set) var workLeft = FileRulesLimits.workByteCount
+    private let budget: FileRulesBudget
+    private(set) var expressionsLeft: Int
+    private(set) var workLeft: Int
     private(set) var overBudget: FileFailure?
     /// Expressions under way, one inside another, through all functions.
     private var depth = 0
@@ -40,8 +41,12 @@ struct FileEvaluator {
         _ request: FileRulesRequest,
         _ path: [[UInt8]],
         _ isRecorded: Bool,
+        _ budget: FileRulesBudget,
         _ database: @escaping FileDatabaseLookup
     ) {
+        self.budget = budget
+        expressionsLeft = budget.expressionCount
+        workLeft = budget.workByteCount
         self.rules = rules
         self.request = request
         self.path = path
@@ -77,10 +82,11 @@ struct FileEvaluator {
 
     private mutating func exhausted(
         _ expression: Int,
-        _ message: String =
-            "The request takes more than \(FileRulesLimits.expressionCount) expressions, or more work than they may do."
+        _ message: String? = nil
     ) -> FileFailure {
-        let failure = overBudget ?? failure(message, expression)
+        let usual =
+            "The request takes more than \(budget.expressionCount) expressions, or more work than they may do."
+        let failure = overBudget ?? failure(message ?? usual, expression)
         overBudget = failure
         return failure
     }

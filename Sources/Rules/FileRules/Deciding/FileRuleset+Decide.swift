@@ -2,21 +2,21 @@ extension FileRuleset {
     /// Decides a request: the first `allow` whose pattern matches the path, that is for the operation, and whose
     /// condition is true, allows it; without one it is denied.
     ///
-    /// Pure. O(patterns) to find those that match, then at most `FileRulesLimits.expressionCount` expressions and
-    /// `FileRulesLimits.workByteCount` of work.
+    /// Pure. O(patterns) to find those that match, then at most what the budget allows.
     ///
     /// With `isRecorded` candidates carry the values of their expressions. `database` is what `database.get` and
     /// `database.exists` read.
     package func decide(
         _ request: FileRulesRequest,
         isRecorded: Bool = false,
+        within budget: FileRulesBudget = .request,
         database: FileDatabaseLookup = { _, _ in nil }
     ) -> FileDecision {
         let path = request.path
         // In version 1 nothing allows a list.
         let blocks = version == 1 && request.operation == .list ? [] : syntax.blocks
         return withoutActuallyEscaping(database) { database in
-            var evaluator = FileEvaluator(self, request, path, isRecorded, database)
+            var evaluator = FileEvaluator(self, request, path, isRecorded, budget, database)
             var candidates: [FileCandidate] = []
             var deciding: FileAllow?
             search: for block in blocks {
@@ -40,8 +40,28 @@ extension FileRuleset {
                 candidates: candidates,
                 lookups: evaluator.lookups.made,
                 debugged: evaluator.debugged,
-                expressionCount: FileRulesLimits.expressionCount - evaluator.expressionsLeft
+                expressionCount: budget.expressionCount - evaluator.expressionsLeft
             )
         }
     }
+}
+
+/// What one decision may take.
+package struct FileRulesBudget: Sendable {
+    /// Expressions that are evaluated.
+    let expressionCount: Int
+    /// Bytes that are compared, built, hashed or matched.
+    let workByteCount: Int
+
+    /// Of a request that is answered.
+    package static let request = FileRulesBudget(
+        expressionCount: FileRulesLimits.expressionCount,
+        workByteCount: FileRulesLimits.workByteCount
+    )
+
+    /// Of shadow rules.
+    package static let trial = FileRulesBudget(
+        expressionCount: FileRulesLimits.expressionsPerTrial,
+        workByteCount: FileRulesLimits.workBytesPerTrial
+    )
 }

@@ -15,6 +15,10 @@ enum AdminBody: Sendable {
     case fileRules(RulesChange)
     /// Rules to be kept under this name.
     case ruleset(id: String)
+    /// Rules for files to be kept under this name.
+    case fileRuleset(id: String)
+    /// Which of them is tried.
+    case fileLabels
     case setting(ValueSetting, author: String)
     /// A request to be tried out, and whether it is answered in words. One for a file means this bucket and time when it
     /// says none.
@@ -33,30 +37,39 @@ enum AdminBody: Sendable {
     /// What a body asks for: an operation of the engine, rules for files, or a request for a file to be tried.
     enum Content: Sendable {
         case operation(Request.Operation)
-        case fileRules(FileRuleset, RulesChange)
+        case fileRules(FileRulesAsk)
         case fileSimulation(FileSimulation, isAnsweredInWords: Bool)
     }
 
     /// What is asked for. Pure, any thread may do it.
     func content(_ body: [UInt8]) throws(AdminBodyFault) -> Content {
-        if case .fileRules(let change) = self {
-            let text = try Self.text(body)
-            do throws(RulesError) { return .fileRules(try FileRuleset.load(text), change) } catch {
-                throw .rules(error)
-            }
-        }
-        guard case .simulation(let isAnsweredInWords, let bucket, let now) = self else {
+        switch self {
+        case .fileRules(let change):
+            return .fileRules(.replace(try Self.fileRules(body), change))
+        case .fileRuleset(let id): return .fileRules(.store(id: id, try Self.fileRules(body)))
+        case .fileLabels: return .fileRules(.label(canary: try Self.fileCanary(body)))
+        case .simulation(let isAnsweredInWords, let bucket, let now):
+            do throws(SimulationBodyError) {
+                return try Self.simulation(body, isAnsweredInWords, bucket, now)
+            } catch { throw .simulation(error) }
+        case .rules, .ruleset, .setting, .inspectionLevel, .upload:
             return .operation(try operation(body))
         }
-        do throws(SimulationBodyError) {
-            if FileCaseFile.isMeant(body) {
-                let simulation = try FileSimulation(body: body, bucket: bucket, now: now)
-                return .fileSimulation(simulation, isAnsweredInWords: isAnsweredInWords)
-            }
-            var request = try SimulationRequest(body: body)
-            request.isAnsweredInWords = isAnsweredInWords
-            return .operation(.simulate(request))
-        } catch { throw .simulation(error) }
+    }
+
+    private static func simulation(
+        _ body: [UInt8],
+        _ isAnsweredInWords: Bool,
+        _ bucket: String?,
+        _ now: Timestamp
+    ) throws(SimulationBodyError) -> Content {
+        if FileCaseFile.isMeant(body) {
+            let simulation = try FileSimulation(body: body, bucket: bucket, now: now)
+            return .fileSimulation(simulation, isAnsweredInWords: isAnsweredInWords)
+        }
+        var request = try SimulationRequest(body: body)
+        request.isAnsweredInWords = isAnsweredInWords
+        return .operation(.simulate(request))
     }
 
     private func operation(_ body: [UInt8]) throws(AdminBodyFault) -> Request.Operation {
@@ -78,7 +91,7 @@ enum AdminBody: Sendable {
             return try Self.operation { () throws(BadRequest) in
                 .put(target, try Draft(upload: body, type: type))
             }
-        case .fileRules, .simulation:
+        case .fileRules, .fileRuleset, .fileLabels, .simulation:
             preconditionFailure("what is no operation of the engine has a reader of its own")
         }
     }
@@ -94,6 +107,24 @@ enum AdminBody: Sendable {
             throw .request(BadRequest("The rules are not UTF-8 text."))
         }
         return text
+    }
+
+    private static func fileRules(_ body: [UInt8]) throws(AdminBodyFault) -> FileRuleset {
+        let text = try text(body)
+        do throws(RulesError) { return try FileRuleset.load(text) } catch { throw .rules(error) }
+    }
+
+    /// The label of rules for files.
+    private static func fileCanary(_ body: [UInt8]) throws(AdminBodyFault) -> String? {
+        do throws(BadRequest) {
+            let labels = try RulesetLabels(settingBody: body)
+            guard labels.stable == nil else {
+                throw BadRequest(
+                    "Rules for files have no label 'stable': PUT /.settings/rules.json?service=files puts them in force"
+                )
+            }
+            return labels.canary
+        } catch { throw .request(error) }
     }
 
     private static func rules(_ body: [UInt8]) throws(AdminBodyFault) -> Ruleset {
@@ -128,8 +159,8 @@ extension AdminService {
             [self] outcome in
             switch outcome {
             case .success(.operation(let operation)): self.submit(operation, pending)
-            case .success(.fileRules(let rules, let change)):
-                pending.subject = .fileRules(.replace(rules, change))
+            case .success(.fileRules(let ask)):
+                pending.subject = .fileRules(ask)
                 self.submit(.inspect, pending)
             case .success(.fileSimulation(let simulation, let isAnsweredInWords)):
                 pending.subject = .fileSimulation(simulation, isAnsweredInWords: isAnsweredInWords)

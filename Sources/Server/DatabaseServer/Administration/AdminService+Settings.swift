@@ -50,15 +50,26 @@ extension AdminService {
     func askForRulesets(_ pending: PendingExchange) {
         if pending.method == .post {
             let id = server.nextKey().string
+            if pending.parameters.isForFiles { return read(.fileRuleset(id: id), pending) }
             pending.subject = .newRuleset(id: id)
             return read(.ruleset(id: id), pending)
         }
-        if case .name(let id) = pending.request.location {
-            pending.subject = .settings(.ruleset(id: id))
-        } else {
-            pending.subject = .settings(.rulesets)
+        var id: String?
+        if case .name(let name) = pending.request.location { id = name }
+        if pending.parameters.isForFiles {
+            pending.subject = .fileRules(id.map { .ruleset(id: $0) } ?? .rulesets)
+            return submit(.inspect, pending)
         }
+        pending.subject = .settings(id.map { .ruleset(id: $0) } ?? .rulesets)
         submit(.getSettings, pending)
+    }
+
+    /// Which stored rulesets serve which purpose.
+    func askForLabels(_ pending: PendingExchange) {
+        guard pending.parameters.isForFiles else { return askForSetting(.rulesetLabels, pending) }
+        if pending.method == .put { return read(.fileLabels, pending) }
+        pending.subject = .fileRules(.labels)
+        submit(.inspect, pending)
     }
 
     /// A setting that is one value: read or replaced.
@@ -119,25 +130,33 @@ extension HTTPResponse {
     /// What a settings address shows.
     static func settings(_ settings: DatabaseSettings, _ view: SettingsView) -> HTTPResponse {
         switch view {
-        case .rulesets:
-            let list = settings.rulesets.map { ruleset($0, hasText: false) }
-            return json(of: ["rulesets": .list(list)])
-        case .ruleset(let id):
-            guard let found = settings.ruleset(id) else {
-                return error(404, RequestRefusal.unknownRuleset.text)
-            }
-            return json(of: ruleset(found, hasText: true))
-        case .value(.rulesetLabels):
-            let labels = settings.labels
-            return json(of: [
-                "stable": labels.stable.map { .string($0) },
-                "canary": labels.canary.map { .string($0) },
-            ])
+        case .rulesets: return rulesets(settings.rulesets)
+        case .ruleset(let id): return ruleset(settings.ruleset(id))
+        case .value(.rulesetLabels): return labels(settings.labels)
         case .value(.defaultWriteSizeLimit):
             return json(of: .string(settings.defaultWriteSizeLimit.rawValue))
         case .value(.strictTriggerValidation):
             return json(of: ["value": .boolean(settings.isStrictInTriggers)])
         }
+    }
+
+    /// The list of stored rulesets.
+    static func rulesets(_ rulesets: [StoredRuleset]) -> HTTPResponse {
+        json(of: ["rulesets": .list(rulesets.map { ruleset($0, hasText: false) })])
+    }
+
+    /// A stored ruleset with its text; nil for one that is not there.
+    static func ruleset(_ found: StoredRuleset?) -> HTTPResponse {
+        guard let found else { return error(404, RequestRefusal.unknownRuleset.text) }
+        return json(of: ruleset(found, hasText: true))
+    }
+
+    /// Which stored rulesets serve which purpose.
+    static func labels(_ labels: RulesetLabels) -> HTTPResponse {
+        json(of: [
+            "stable": labels.stable.map { .string($0) },
+            "canary": labels.canary.map { .string($0) },
+        ])
     }
 
     /// The result of a simulated request, always with status 200. A header repeats the decision for readers of the words.
@@ -158,7 +177,7 @@ extension HTTPResponse {
 
 extension RulesetLabels {
     /// Reads `{"stable":id,"canary":id}`; either may be left out.
-    fileprivate init(settingBody body: [UInt8]) throws(BadRequest) {
+    init(settingBody body: [UInt8]) throws(BadRequest) {
         let fault = BadRequest(
             "'ruleset_labels' must be an object of 'stable' and 'canary', each the id of a ruleset"
         )

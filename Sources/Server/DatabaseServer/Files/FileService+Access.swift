@@ -138,7 +138,7 @@ extension FileService {
     /// Asks the rules; administrators are let through.
     ///
     /// With `isEarly` only what no upload of this size and metadata can change is refused. With `isRepeated` what is allowed
-    /// is decided once more later, and counted and kept for inspection then.
+    /// is decided once more later, and counted, kept for inspection and compared with shadow rules then.
     ///
     /// - Throws: the refusal in the words of the protocol.
     func authorize(
@@ -152,12 +152,6 @@ extension FileService {
         isRepeated: Bool = false
     ) throws(FileFault) {
         if caller.isAdmin { return }
-        let ruleset: FileRuleset
-        switch rules.rules(of: bucket) {
-        case .open: return
-        case .none: throw .noRules
-        case .loaded(let loaded): ruleset = loaded
-        }
         let request = FileRulesRequest(
             operation,
             bucket: bucket.text,
@@ -167,12 +161,28 @@ extension FileService {
             resource: old.map { FileResource($0) },
             newResource: new.map { FileResource($0) }
         )
+        let ruleset: FileRuleset
+        switch rules.rules(of: bucket) {
+        case .open:
+            if !isEarly, !isRepeated { tryShadow(.init(isAllowed: true), request, bucket) }
+            return
+        case .none:
+            tryShadow(.init(isAllowed: false, isEarly: isEarly), request, bucket)
+            throw .noRules
+        case .loaded(let loaded): ruleset = loaded
+        }
         let isCounted = engine.inspection == .all && !isEarly
         let decision = ruleset.decide(request, isRecorded: isCounted) { self.read($0, $1) }
-        if isEarly, decision.isAllowed || Self.mayChange(decision, ruleset) { return }
+        if isEarly, decision.isAllowed || ruleset.mayChange(decision) { return }
         if isRepeated, decision.isAllowed { return }
         if isCounted { count(decision, ruleset, bucket) }
         inspect(request, decision, ruleset, isRecorded: isCounted)
+        let outcome = FileShadowRules.Outcome(
+            isAllowed: decision.isAllowed,
+            allow: decision.allow,
+            isEarly: isEarly
+        )
+        tryShadow(outcome, request, bucket)
         if decision.isAllowed { return }
         figures.deniedCount += 1
         switch operation {
@@ -202,21 +212,15 @@ extension FileService {
         )
     }
 
-    /// Whether a denial at the start of an upload may be none at its end: its rules look at what is not known yet, or at
-    /// what may be another then.
-    private static func mayChange(_ decision: FileDecision, _ ruleset: FileRuleset) -> Bool {
-        if !decision.lookups.isEmpty || decision.overBudget != nil { return true }
-        return decision.candidates.contains { candidate in
-            ruleset.expressions(of: candidate.allow).contains { number in
-                let text = ruleset.expression(number).text
-                return unknownMembers.contains { text.contains($0) }
-            }
-        }
+    /// Has the shadow rules decide what was decided, where they would come in force.
+    private func tryShadow(
+        _ outcome: FileShadowRules.Outcome,
+        _ request: FileRulesRequest,
+        _ bucket: BucketName
+    ) {
+        guard shadow != nil, rules.scope(of: bucket) == nil else { return }
+        shadow?.compare(outcome, request) { self.read($0, $1) }
     }
-
-    private static let unknownMembers = [
-        "md5Hash", "crc32c", "etag", "eneration", "timeCreated", "updated", "request.time",
-    ]
 
     func authorize(
         _ operation: FileOperation,

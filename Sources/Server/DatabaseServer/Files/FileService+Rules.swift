@@ -17,6 +17,15 @@ enum FileRulesAsk: Sendable {
     case version(Int)
     /// Others, or (nil) those of the configured file again.
     case replace(FileRuleset?, RulesChange)
+    /// The list of stored rulesets.
+    case rulesets
+    /// One of them.
+    case ruleset(id: String)
+    /// One more.
+    case store(id: String, FileRuleset)
+    case labels
+    /// Another stored ruleset, or (nil) none, is tried beside the rules in force.
+    case label(canary: String?)
 }
 
 extension FileService {
@@ -71,6 +80,12 @@ extension FileService {
         case .version(let number):
             finish(pending, .rules(versions, number: number, isForFiles: true))
         case .replace(let rules, let change): replace(with: rules, change, versions, pending)
+        case .rulesets: finish(pending, .rulesets(store.tree.rulesets))
+        case .ruleset(let id): finish(pending, .ruleset(store.tree.ruleset(id)))
+        case .store(let id, let rules): keep(rules, as: id, pending)
+        case .labels:
+            finish(pending, .labels(RulesetLabels(canary: store.tree.labelledCanary)))
+        case .label(let id): label(canary: id, pending)
         }
     }
 

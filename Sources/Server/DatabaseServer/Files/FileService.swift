@@ -15,7 +15,11 @@ final class FileService: Service {
     let server: Server
     let store: FileStore
     let disk: FileDisk
-    var rules: FileRulesStore
+    var rules: FileRulesStore {
+        didSet { renewShadow() }
+    }
+    /// What is tried beside them.
+    var shadow: FileShadowRules?
     /// What was decided by the rules of a bucket, or (nil) of all that have no file of their own, while all decisions
     /// are recorded.
     var coverages: [BucketName?: FileCoverage] = [:]
@@ -41,6 +45,7 @@ final class FileService: Service {
     /// Makes what is known of all files of their records; before the server is ready.
     func begin() {
         loadPublishedRules()
+        renewShadow()
         logRulesInForce()
         disk.checkRemote()
         store.load()

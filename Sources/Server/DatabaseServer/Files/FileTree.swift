@@ -15,6 +15,8 @@ extension DatabaseID {
 ///     made/B                     when a bucket was made, milliseconds since 1970
 ///     finals/UPLOAD              the generation that a resumable upload has made, until its own file says that it is over
 ///     rules/NUMBER               a version of the rules that were published: time, author, and text unless they were taken away
+///     rulesets/ID                rules that are stored and need not be in force: time and text
+///     labels/canary              the ID of those that are tried beside the rules in force
 ///
 /// A snapshot: looking something up costs O(log n) and copies nothing. What refers to a blob is counted from the records, so
 /// that a deletion writes nothing but its absence, and nothing can disagree.
@@ -75,7 +77,54 @@ struct FileTree: Sendable {
         return writes
     }
 
+    private static func path(ruleset id: String) -> Path { Path([key("rulesets"), key(id)]) }
+
+    /// What stores a ruleset. Beyond `Limits.storedRulesets` the oldest ones without a label go.
+    func writes(storing ruleset: StoredRuleset) -> [(path: Path, node: Node)] {
+        let path = Self.path(ruleset: ruleset.id)
+        let excess = max(0, rulesets.count + 1 - Limits.storedRulesets)
+        let labelled = labelledCanary
+        let removed = rulesets.filter { $0.id != labelled }.prefix(excess)
+        return removed.map { (Self.path(ruleset: $0.id), .absent) } + [
+            (path.appending(Self.key("time")), Node(integer: ruleset.time.milliseconds)),
+            (path.appending(Self.key("text")), Node(string: ruleset.text)),
+        ]
+    }
+
+    /// What labels a stored ruleset `canary`, or (nil) none.
+    static func write(canary id: String?) -> (path: Path, node: Node) {
+        (Path([key("labels"), key("canary")]), id.map { Node(string: $0) } ?? .absent)
+    }
+
     // MARK: - Looking up
+
+    /// The stored rulesets, the oldest first.
+    var rulesets: [StoredRuleset] {
+        var found: [StoredRuleset] = []
+        root.member("rulesets").visitChildren { key, node in
+            if let ruleset = Self.ruleset(Key(key).string, node) { found.append(ruleset) }
+            return true
+        }
+        return found.sorted { ($0.time.milliseconds, $0.id) < ($1.time.milliseconds, $1.id) }
+    }
+
+    /// The stored ruleset of this identifier.
+    func ruleset(_ id: String) -> StoredRuleset? {
+        // By its name, since an identifier that a request brings need not be a key.
+        rulesets.first { $0.id == id }
+    }
+
+    private static func ruleset(_ id: String, _ node: Node) -> StoredRuleset? {
+        guard let time = node.member("time").integer, let text = node.member("text").string
+        else { return nil }
+        return StoredRuleset(id: id, time: Timestamp(milliseconds: time), text: text)
+    }
+
+    /// The identifier that is labelled `canary`.
+    var labelledCanary: String? { root.member("labels").member("canary").string }
+
+    /// The stored ruleset that is tried beside the rules in force.
+    var canary: StoredRuleset? { labelledCanary.flatMap { ruleset($0) } }
 
     /// The versions of the rules that were published, the oldest first; the last one is in force.
     var rulesVersions: [RulesVersion] {

@@ -94,7 +94,8 @@ final class InspectionService: Service {
         request.bucket = head.queryValue("bucket")
         pending.subject = .inspection(request)
         switch subject {
-        case .coverage where request.isForFiles: submit(.inspect, pending)
+        case .coverage where request.isForFiles, .shadow where request.isForFiles:
+            submit(.inspect, pending)
         case .coverage: submit(.coverage(resets: forgets), pending)
         case .shadow: submit(.shadow(resets: forgets), pending)
         case .level where pending.method == .put: server.admin.read(.inspectionLevel, pending)
@@ -114,6 +115,11 @@ final class InspectionService: Service {
         if case .coverage = request.subject, request.isForFiles {
             return answerFileCoverage(pending, request)
         }
+        if request.subject == .shadow, request.isForFiles {
+            let report = server.fileService.shadowReport(resets: request.forgets)
+            if request.forgets { return finish(pending, .statusOK) }
+            return write(pending) { .json(of: report.json(isForFiles: true)) }
+        }
         if request.forgets {
             if case .requests = request.subject {
                 if request.isForFiles {
@@ -126,7 +132,7 @@ final class InspectionService: Service {
         }
         switch response {
         case .coverage(let coverage): answerCoverage(pending, request, coverage)
-        case .shadow(let report): write(pending) { .json(of: report.json) }
+        case .shadow(let report): write(pending) { .json(of: report.json()) }
         default: answerRequests(pending, request)
         }
     }

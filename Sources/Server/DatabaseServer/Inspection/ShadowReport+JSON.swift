@@ -5,19 +5,21 @@ import SecurityRules
 
 /// `/.inspect/shadow.json`:
 ///
-///     {"canary":ID|null,"since":ms,"judged":n,"agreed":n,"newlyAllowed":n,"newlyRefused":n,"undecided":n,"unlisted":n,
+///     {"service"?:"files","canary":ID|null,"since":ms,"judged":n,"agreed":n,"newlyAllowed":n,"newlyRefused":n,"undecided":n,"unlisted":n,
 ///      "differences":[{"operation","verdict":"newlyAllowed"|"newlyRefused","live":R|null,"shadow":R|null,
 ///                      "count":n,"examples":[{"path","uid":text|null,"time":ms}]}]}
 ///     R: {"kind","path","line","column","source"}
 ///
+/// Of rules for files a path is a bucket, a slash and a name; `kind` of a rule is its words, such as `allow get, list`.
 /// The most frequent difference comes first, of its examples the newest.
 extension ShadowReport {
-    var json: JSONValue {
+    func json(isForFiles: Bool = false) -> JSONValue {
         // What was seen first goes first among equals.
         let order = differences.indices.sorted { left, right in
             (differences[right].count, left) < (differences[left].count, right)
         }
         return [
+            "service": isForFiles ? "files" : nil,
             "canary": candidate.map { .string($0) } ?? .null,
             "since": .integer(since.milliseconds), "judged": .number(totals.decidedCount),
             "agreed": .number(totals.agreedCount),
@@ -36,7 +38,7 @@ extension ShadowReport {
             ]
         }
         return [
-            "operation": .string(difference.operation.rawValue),
+            "operation": .string(difference.operation),
             "verdict": difference.isNewlyAllowed ? "newlyAllowed" : "newlyRefused",
             "live": json(ofRule: difference.live), "shadow": json(ofRule: difference.shadow),
             "count": .number(difference.count), "examples": .list(examples),
@@ -46,7 +48,7 @@ extension ShadowReport {
     private static func json(ofRule rule: DecidingRule?) -> JSONValue {
         guard let rule else { return .null }
         return [
-            "kind": .string(rule.kind.rawValue), "path": .string(rule.path),
+            "kind": .string(rule.kind), "path": .string(rule.path),
             "line": .number(rule.line), "column": .number(rule.column),
             "source": .string(rule.source),
         ]

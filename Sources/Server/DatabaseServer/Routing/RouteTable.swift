@@ -195,7 +195,7 @@ struct RouteTable: Sendable {
         setting("/.settings/rulesets.json", .only(.get, .head, .post)) { $0.askForRulesets($1) },
         setting("/.settings/rulesets/{id}.json", .only(.get, .head)) { $0.askForRulesets($1) },
         setting("/.settings/ruleset_labels.json", .only(.get, .head, .put)) {
-            $0.askForSetting(.rulesetLabels, $1)
+            $0.askForLabels($1)
         },
         setting("/.settings/defaultWriteSizeLimit.json", .only(.get, .head, .put)) {
             $0.askForSetting(.defaultWriteSizeLimit, $1)

@@ -16,6 +16,7 @@ struct RulesShadowCommand: ParsableCommand {
               hearth rules shadow push new-rules.json
               hearth rules shadow status
               hearth rules push new-rules.json && hearth rules shadow stop
+              hearth rules shadow push storage.rules && hearth rules shadow status --files
             """,
         subcommands: [Push.self, Status.self, Reset.self, Stop.self],
     )
@@ -25,10 +26,13 @@ struct RulesShadowCommand: ParsableCommand {
             commandName: "push",
             abstract: "Store the rules of a file and try them.",
             discussion: """
-                They replace other shadow rules; of two pushes at one moment, the later one counts.
+                They replace other shadow rules; of two pushes at one moment, the later one counts. Rules for files \
+                are known by their text: they are tried on requests for files of every bucket that has no rules file of \
+                its own.
 
                 Examples:
                   hearth rules shadow push new-rules.json --instance demo
+                  hearth rules shadow push storage.rules
                 """,
         )
 
@@ -44,21 +48,20 @@ struct RulesShadowCommand: ParsableCommand {
         func outcome() throws(CommandError) -> CommandOutcome {
             let database = try server.database()
             let checked = CheckedFile(file)
-            if checked.isForFiles {
-                throw .usage("\(checked.name): holds rules for files, which have no shadow rules")
-            }
             guard checked.errors.isEmpty else { return .failed(checked.findings) }
-            let address = DatabasePath("/.settings/rulesets")
-            let request = database.request(.post, address, body: .bytes(checked.bytes))
+            let rules = ShadowRules(of: database, files: checked.isForFiles)
+            // A server that does not know those for files would take them for a database's.
+            if checked.isForFiles { _ = try rules.report() }
+            let request = rules.request(.post, ShadowRules.rulesets, body: checked.bytes)
             return try checked.publish(by: request, to: database) { response throws(CommandError) in
-                guard let id = try object(response.body, database).member("id").string else {
+                guard let id = try rules.object(response.body).member("id").string else {
                     throw .failed(
                         "\(database.location) stores no rulesets: is it another kind of server?"
                     )
                 }
-                _ = try setCanary(id, of: database, author: author.name)
+                _ = try rules.setCanary(id, author: author.name)
                 return "\(file): tried as shadow rules \(id) at \(database.location); "
-                    + "'hearth rules shadow status' shows what they would change"
+                    + "'\(rules.command("status"))' shows what they would change"
             }
         }
     }
@@ -73,27 +76,27 @@ struct RulesShadowCommand: ParsableCommand {
                 Examples:
                   hearth rules shadow status
                   hearth rules shadow status --json | jq .differences
+                  hearth rules shadow status --files
                 """,
         )
 
         @Flag(help: "Print JSON.")
         var json = false
 
+        @OptionGroup
+        var service: RulesServiceOption
+
         @OptionGroup(title: "Server")
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
             let database = try server.database()
-            let body = try database.perform(database.request(.get, shadowReport)).body
-            guard let comparison = ShadowComparison(try object(body, database)) else {
-                throw .failed(
-                    "\(database.location) says nothing of shadow rules: is it an older server?"
-                )
-            }
-            let text = String(decoding: body, as: UTF8.self)
+            let rules = ShadowRules(of: database, files: service.files)
+            let (comparison, text) = try rules.report()
             guard comparison.candidate != nil else {
                 if json { return CommandOutcome(output: text, exitCode: 2) }
-                let words = "has no shadow rules ('hearth rules shadow push' tries some)"
+                let which = service.files ? "shadow rules for files" : "shadow rules"
+                let words = "has no \(which) ('hearth rules shadow push' tries some)"
                 return CommandOutcome(errors: "error: \(database.location) \(words)", exitCode: 2)
             }
             let shown = json ? text : comparison.text(at: database.location)
@@ -108,15 +111,22 @@ struct RulesShadowCommand: ParsableCommand {
             discussion: """
                 Examples:
                   hearth rules shadow reset --instance demo
+                  hearth rules shadow reset --files
                 """,
         )
+
+        @OptionGroup
+        var service: RulesServiceOption
 
         @OptionGroup(title: "Server")
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
             let database = try server.database()
-            try database.clearInspection(shadowReport)
+            try database.clearInspection(
+                ShadowRules.reportAddress,
+                PublishedRules.parameters(files: service.files)
+            )
             return .done("what the shadow rules have found is forgotten at \(database.location)")
         }
     }
@@ -130,45 +140,88 @@ struct RulesShadowCommand: ParsableCommand {
 
                 Examples:
                   hearth rules shadow stop --instance demo
+                  hearth rules shadow stop --files
                 """,
         )
 
         @OptionGroup
         var author: AuthorOption
 
+        @OptionGroup
+        var service: RulesServiceOption
+
         @OptionGroup(title: "Server")
         var server: ServerOptions
 
         func outcome() throws(CommandError) -> CommandOutcome {
             let database = try server.database()
-            let before = try setCanary(nil, of: database, author: author.name)
+            let rules = ShadowRules(of: database, files: service.files)
+            if service.files { _ = try rules.report() }
+            let before = try rules.setCanary(nil, author: author.name)
             guard let before else { return .done("\(database.location) has no shadow rules") }
             return .done("shadow rules \(before) are no longer tried at \(database.location)")
         }
     }
 }
 
-private let shadowReport = DatabasePath("/.inspect/shadow")
+/// The shadow rules of a database, or those for files, at their server.
+private struct ShadowRules {
+    static let rulesets = DatabasePath("/.settings/rulesets")
+    static let reportAddress = DatabasePath("/.inspect/shadow")
+    private static let labels = DatabasePath("/.settings/ruleset_labels")
 
-/// Labels a stored ruleset `canary`, or none, and leaves the other label as it is.
-///
-/// - Returns: the old rules of the label.
-private func setCanary(
-    _ id: String?,
-    of database: RemoteDatabase,
-    author: String?
-) throws(CommandError) -> String? {
-    let address = DatabasePath("/.settings/ruleset_labels")
-    let present = try object(database.perform(database.request(.get, address)).body, database)
-    var body = JSONMembers()
-    body.add("stable", present.member("stable").string)
-    body.add("canary", id)
-    let parameters = author.map { [(name: "author", value: $0)] } ?? []
-    try database.perform(database.request(.put, address, parameters, body: .bytes(body.value.text)))
-    return present.member("canary").string
-}
+    private let database: RemoteDatabase
+    private let isForFiles: Bool
+    private let parameters: Parameters
 
-private func object(_ body: [UInt8], _ database: RemoteDatabase) throws(CommandError) -> Node {
-    if let object = Node(answer: body) { return object }
-    throw .failed("the answer of \(database.location) is not JSON: this is not a database")
+    init(of database: RemoteDatabase, files: Bool) {
+        self.database = database
+        isForFiles = files
+        parameters = PublishedRules.parameters(files: files)
+    }
+
+    func request(_ method: HTTPRequest.Method, _ path: DatabasePath, body: [UInt8]) -> HTTPRequest {
+        database.request(method, path, parameters, body: .bytes(body))
+    }
+
+    /// A command that is about them.
+    func command(_ name: String) -> String {
+        "hearth rules shadow \(name)" + (isForFiles ? " --files" : "")
+    }
+
+    /// What they have found, and the answer as it came.
+    func report() throws(CommandError) -> (ShadowComparison, text: String) {
+        let request = database.request(.get, Self.reportAddress, parameters)
+        let body = try database.perform(request).body
+        let node = try object(body)
+        // A server that does not know those for files answers with those of the database.
+        guard let comparison = ShadowComparison(node),
+            !isForFiles || node.member("service").string == "files"
+        else {
+            let which = isForFiles ? "shadow rules for files" : "shadow rules"
+            throw .failed("\(database.location) says nothing of \(which): is it an older server?")
+        }
+        return (comparison, String(decoding: body, as: UTF8.self))
+    }
+
+    /// Labels a stored ruleset `canary`, or none, and leaves the other label as it is.
+    ///
+    /// - Returns: the old rules of the label.
+    func setCanary(_ id: String?, author: String?) throws(CommandError) -> String? {
+        let present = try object(
+            database.perform(database.request(.get, Self.labels, parameters)).body
+        )
+        var body = JSONMembers()
+        body.add("stable", present.member("stable").string)
+        body.add("canary", id)
+        let query = parameters + Parameters([("author", author)])
+        let request = database.request(.put, Self.labels, query, body: .bytes(body.value.text))
+        try database.perform(request)
+        return present.member("canary").string
+    }
+
+    func object(_ body: [UInt8]) throws(CommandError) -> Node {
+        if let object = Node(answer: body) { return object }
+        throw .failed("the answer of \(database.location) is not JSON: this is not a database")
+    }
 }

@@ -1,3 +1,4 @@
+import Files
 import JSONTree
 
 /// The server's comparison of a database's shadow rules with those in force.
@@ -43,27 +44,33 @@ struct ShadowComparison {
     }
 
     private static func lines(of difference: Node) -> [String] {
-        let decision =
-            difference.member("verdict").string == "newlyAllowed"
-            ? "newly allowed" : "newly refused"
+        let isNewlyAllowed = difference.member("verdict").string == "newlyAllowed"
+        let decision = isNewlyAllowed ? "newly allowed" : "newly refused"
         let count = difference.member("count").integer ?? 0
         let operation = difference.member("operation").string ?? "?"
+        // Where nothing grants what is allowed, there are no rules: for files, in development.
+        let inForce = isNewlyAllowed ? ungranted : "no rules: everything is allowed"
         var lines = [
             "\(decision): \(operation), \(count == 1 ? "once" : "\(count) times")",
-            "  in force  \(rule(difference.member("live")))",
-            "  shadow    \(rule(difference.member("shadow")))",
+            "  in force  \(rule(difference.member("live"), without: inForce))",
+            "  shadow    \(rule(difference.member("shadow"), without: ungranted))",
         ]
         for example in difference.member("examples").elements {
             let time = ISO8601.text(of: example.member("time").integer ?? 0)
             let uid = example.member("uid").string ?? "(no user)"
-            lines.append("    \(time)  \(example.member("path").string ?? "?")  \(uid)")
+            let path = example.member("path").string ?? "?"
+            // Prefixes of files and identifiers of users may have characters that a terminal would act on.
+            let line = "    \(time)  \(path)  \(uid)".replacing("\n", with: " ")
+            lines.append(TerminalText.shown(line))
         }
         return lines
     }
 
-    private static func rule(_ rule: Node) -> String {
+    private static let ungranted = "nothing grants it"
+
+    private static func rule(_ rule: Node, without words: String) -> String {
         guard let kind = rule.member("kind").string, let path = rule.member("path").string else {
-            return "nothing grants it"
+            return words
         }
         let location = "\(rule.member("line").integer ?? 0):\(rule.member("column").integer ?? 0)"
         return "\(kind) \(path) (\(location)): \(rule.member("source").string ?? "")"

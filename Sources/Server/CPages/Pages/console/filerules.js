@@ -5,9 +5,10 @@ import { difference, differenceView, differenceWords } from "./diff.js";
 import { el, fill, notice } from "./dom.js";
 import { RulesHistory } from "./history.js";
 import { agreed, confirmed, lines } from "./parts.js";
-import { warningsView } from "./publish.js";
+import { fillWhenFound, shadowView, warningsView } from "./publish.js";
 import { Editor, TextCheck } from "./ruleseditor.js";
 import { getJSON, send } from "./server.js";
+import { Shadow } from "./shadow.js";
 import { shown } from "./values.js";
 
 const service = { service: "files" };
@@ -104,6 +105,7 @@ export class FileRulesPage {
   #warnings = [];
   #editor;
   #checking;
+  #shadow;
   #history;
   #problems = el("ul", { class: "faults", role: "status", "aria-label": "What the server says of the text" });
   #publish = el("button", { type: "button", class: "primary", "data-changes": true, disabled: true }, "Publish");
@@ -131,8 +133,10 @@ export class FileRulesPage {
     this.#publish.addEventListener("click", () => this.#save());
     this.#coverage.addEventListener("click", () => shell.go("rules", "", { ...service, ...(!this.#isCovered && { coverage: "true" }) }));
     const text = () => this.#editor.text;
+    const open = (found) => this.#open(found);
     this.#trial = new FileTrial(text);
-    this.#history = new RulesHistory(shell, { query: service, text, open: (found) => this.#open(found), goBack: (number, found) => this.#goBack(number, found) });
+    this.#shadow = new Shadow(shell, { text, open, query: () => service });
+    this.#history = new RulesHistory(shell, { query: service, text, open, goBack: (number, found) => this.#goBack(number, found) });
     this.element = el(
       "section",
       { class: "page split", "aria-label": "Rules for files" },
@@ -148,7 +152,7 @@ export class FileRulesPage {
       el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#counts, this.#tries),
     );
     this.#written.append(this.#editor.element, names(), this.#problems);
-    this.#tries.append(this.#trial.element, this.#history.element);
+    this.#tries.append(this.#trial.element, this.#shadow.element, this.#history.element);
   }
 
   async show(_, query) {
@@ -158,6 +162,7 @@ export class FileRulesPage {
     for (const part of [this.#written, this.#tries]) part.hidden = this.#isCovered;
     if (this.#isCovered) await this.#cover();
     await this.#read();
+    this.#shadow.show();
     if (query.has("simulate")) this.#trial.fill(JSON.parse(query.get("simulate")));
   }
 
@@ -190,6 +195,7 @@ export class FileRulesPage {
 
   close() {
     this.#checking.stop();
+    this.#shadow.close();
   }
 
   async #read() {
@@ -278,11 +284,15 @@ export class FileRulesPage {
   /** Asks, with what is another in the text and its warnings. */
   #isWanted(title, yes, text, warnings) {
     const changed = difference(this.#saved, text);
-    return agreed(title, [
+    const shadow = el("div", { role: "status" }, "Looking at the shadow rules …");
+    const answer = agreed(title, [
       el("p", {}, `${differenceWords(changed)} Every request for a file from then on is decided by them.`),
       differenceView(changed, "What is another than in the rules in force"),
       el("h3", {}, "Warnings"), warningsView(warnings),
+      el("h3", {}, "Shadow rules"), shadow,
     ], yes);
+    fillWhenFound(shadow, () => shadowView(this.#shell, service, text));
+    return answer;
   }
 
   async #put(text, author) {

@@ -27,17 +27,19 @@ export function askToPublish(shell, { title, yes, inForce, text, warnings }) {
     el("h3", {}, "Warnings"), warningsView(warnings),
     el("h3", {}, "Shadow rules"), shadow,
   ], yes);
-  const show = async (place, work) => {
-    try {
-      fill(place, await work());
-    } catch (refusal) {
-      fill(place, [el("p", { class: "problem" }, refusal.message)]);
-    }
-  };
-  show(access, () => accessView(shell.database, text));
-  show(cases, () => casesView(shell.database, text));
-  show(shadow, () => shadowView(shell, text));
+  fillWhenFound(access, () => accessView(shell.database, text));
+  fillWhenFound(cases, () => casesView(shell.database, text));
+  fillWhenFound(shadow, () => shadowView(shell, { ns: shell.database }, text));
   return answer;
+}
+
+/** Fills a part of a question with what is found out meanwhile. */
+export async function fillWhenFound(place, work) {
+  try {
+    fill(place, await work());
+  } catch (refusal) {
+    fill(place, [el("p", { class: "problem" }, refusal.message)]);
+  }
 }
 
 /** Whether everybody, or everybody with an account, may read and write the whole database: now and with the text. */
@@ -67,8 +69,9 @@ async function casesView(database, text) {
   )))];
 }
 
-async function shadowView(shell, text) {
-  const report = await shadowReport(shell.database);
+/** What shadow rules have found, and whether they are this text. `query` says of what. */
+export async function shadowView(shell, query, text) {
+  const report = await shadowReport(query);
   if (!report) return [el("p", { class: "quiet" }, "None run. Tried beside the rules in force first, these would show what they do to real requests.")];
   const whose = report.text === text ? "This text runs as shadow rules." : "Other rules than these run as shadow rules.";
   return [el("p", {}, `${whose} ${shadowText(report, shell.hearth.now)}`), ...shadowLists(report)];

@@ -66,7 +66,7 @@ export class RulesPage {
     const open = (found) => this.#open(found);
     this.#cases = new Cases(shell.database, { text, fill: (one) => this.#simulator.fill(one) });
     this.#simulator = new Simulator(shell.database, { text, kept: () => this.#cases.draw() });
-    this.#shadow = new Shadow(shell, { text, open });
+    this.#shadow = new Shadow(shell, { text, open, query: () => this.#query });
     this.#history = new RulesHistory(shell, { text, open, goBack: (number, found) => this.#goBack(number, found) });
     this.#side = el("aside", { class: "inspector", "aria-label": "Try and history" }, this.#simulator.element, this.#cases.element, this.#shadow.element, this.#history.element);
     this.element = el(

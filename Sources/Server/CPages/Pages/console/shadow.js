@@ -6,11 +6,11 @@ import { number, shown } from "./values.js";
 
 const pause = 2000;
 
-/** What shadow rules have found: the server's report, `decided` requests, and their `text`; null when none run. */
-export async function shadowReport(database) {
-  const report = await getJSON("/.inspect/shadow.json", { ns: database });
+/** What shadow rules have found: the server's report, `decided` requests, and their `text`; null when none run. `query` says of what. */
+export async function shadowReport(query) {
+  const report = await getJSON("/.inspect/shadow.json", query);
   if (!report.canary) return null;
-  const { source } = await getJSON(`/.settings/rulesets/${report.canary}.json`, { ns: database });
+  const { source } = await getJSON(`/.settings/rulesets/${report.canary}.json`, query);
   return { ...report, decided: report["judged"], text: source };
 }
 
@@ -21,22 +21,24 @@ export function shadowText({ since, decided, newlyAllowed, newlyRefused, undecid
 }
 
 /** What was decided otherwise, in two lists. */
-export function shadowLists({ differences, unlisted }) {
-  const rule = (words, one) => el("p", { class: "quiet" }, words, one ? [el("code", {}, `${shown(one.path)} .${one.kind}`), ` line ${one.line}: `, el("code", {}, shown(one.source))] : "no rule grants it");
+export function shadowLists({ service, differences, unlisted }) {
+  const name = ({ kind, path }) => (service === "files" ? `${shown(kind)} ${shown(path)}` : `${shown(path)} .${kind}`);
+  const rule = (words, one, none = "no rule grants it") => el("p", { class: "quiet" }, words, one ? [el("code", {}, name(one)), ` line ${one.line}: `, el("code", {}, shown(one.source))] : none);
   const list = (title, kind) => {
     const found = differences.filter((difference) => difference["verdict"] === kind);
     return found.length === 0 ? null : [el("h3", {}, title), el("ul", { class: "shadowed" }, found.map(({ operation, count, live, shadow, examples }) => el(
       "li",
       {},
       el("p", {}, `${operation}, ${count === 1 ? "once" : `${number(count)} times`}`),
-      rule("in force: ", live), rule("shadow: ", shadow),
+      // Where nothing grants what is allowed, there are no rules: for files, in development.
+      rule("in force: ", live, kind === "newlyRefused" ? "no rules: everything is allowed" : undefined), rule("shadow: ", shadow),
       el("details", {}, el("summary", {}, "Examples"), el("ul", {}, examples.map(({ path, uid }) => el("li", {}, el("code", {}, shown(path)), uid === null ? " no user" : ` ${shown(uid)}`)))),
     )))];
   };
   return [list("Newly allowed", "newlyAllowed"), list("Newly refused", "newlyRefused"), unlisted ? el("p", { class: "quiet" }, `${number(unlisted)} more have no room here.`) : null].flat();
 }
 
-/** The part of the page that begins, shows and stops them; `text()` is that of the editor, `open(text)` puts one there. */
+/** The part of the page that begins, shows and stops them; `text()` is that of the editor, `open(text)` puts one there, `query()` says of what. */
 export class Shadow {
   #shell;
   #calls;
@@ -64,14 +66,13 @@ export class Shadow {
 
   /** Tries a text beside the rules in force. */
   async begin(text) {
-    const { database } = this.#shell;
-    const stored = await send("POST", "/.settings/rulesets.json", { query: { ns: database }, body: text });
+    const stored = await send("POST", "/.settings/rulesets.json", { query: this.#calls.query(), body: text });
     await this.#label((await stored.json()).id);
     notice("Tried beside the rules in force: nothing depends on them");
   }
 
   async #label(canary) {
-    const query = { ns: this.#shell.database };
+    const query = this.#calls.query();
     const { stable } = await getJSON("/.settings/ruleset_labels.json", query);
     await send("PUT", "/.settings/ruleset_labels.json", { query: { ...query, author: "console" }, body: { ...(stable && { stable }), ...(canary && { canary }) } });
     this.show();
@@ -79,7 +80,7 @@ export class Shadow {
 
   async #look(turn) {
     try {
-      const report = await shadowReport(this.#shell.database);
+      const report = await shadowReport(this.#calls.query());
       if (turn !== this.#turn) return;
       this.#draw(report);
       if (report) this.#timer = setTimeout(() => this.#look(turn), pause);
@@ -105,7 +106,6 @@ export class Shadow {
     const state = JSON.stringify([report.canary, report.decided, report.since, report.differences.length]);
     if (state === this.#drawn) return;
     this.#drawn = state;
-    const { database } = this.#shell;
     fill(this.#body, [
       el("p", {}, shadowText(report, this.#shell.hearth.now)),
       ...shadowLists(report),
@@ -113,7 +113,7 @@ export class Shadow {
         "div", { class: "buttons" },
         el("button", { type: "button", onclick: () => this.#calls.open(report.text) }, "Their text"),
         act("Count anew", async () => {
-          await send("DELETE", "/.inspect/shadow.json", { query: { ns: database } });
+          await send("DELETE", "/.inspect/shadow.json", { query: this.#calls.query() });
           this.show();
         }),
         act("Try this text instead", () => this.begin(this.#calls.text())),
