@@ -218,6 +218,22 @@ struct LimitTests {
         #expect(over.overBudget?.position.line == 1)
     }
 
+    @Test("a trial evaluates at most 1,000 expressions, whatever a request may")
+    func trial() throws {
+        for (count, isAllowed) in [(1_000, true), (1_001, false)] {
+            let chain = Array(repeating: "true", count: count - 1).joined(separator: "&&")
+            let rules = try FileRuleset.load(condition(chain))
+            let request = RulesWorld.request(.get, "x")
+            #expect(rules.decide(request).isAllowed)
+            let decision = rules.decide(request, within: .trial)
+            #expect(decision.isAllowed == isAllowed)
+            #expect((decision.overBudget == nil) == isAllowed)
+            #expect(decision.expressionCount == 1_000)
+            let message = "The request takes more than 1000 expressions"
+            #expect(isAllowed || decision.overBudget?.message.hasPrefix(message) == true)
+        }
+    }
+
     @Test("what is left after the budget is not tried, even if it is true")
     func afterBudget() throws {
         let long = Array(repeating: "true", count: 10_000).joined(separator: "&&")

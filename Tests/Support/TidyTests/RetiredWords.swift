@@ -21,7 +21,10 @@ struct RetiredWord: Sendable {
             pattern: "verdict",
             write: "decision, result",
             // A header of the simulator, a member of the report on shadow rules, and a label of their metric.
-            allowed: ["hearth-verdict", "\"verdict\"", "verdict=\"", "verdict=\\\"", ",verdict}"]
+            allowed: [
+                "hearth-verdict", "\"verdict\"", "verdict=\"", "verdict=\\\"", ",verdict}",
+                "{verdict}",
+            ]
         ),
         RetiredWord(part: "told", pattern: #"\btold\b"#, write: "notified, sent"),
         RetiredWord(part: "hear of", pattern: #"\bhear of\b"#, write: "are notified of, receive"),

@@ -82,9 +82,9 @@ struct FileTree: Sendable {
     /// What stores a ruleset. Beyond `Limits.storedRulesets` the oldest ones without a label go.
     func writes(storing ruleset: StoredRuleset) -> [(path: Path, node: Node)] {
         let path = Self.path(ruleset: ruleset.id)
-        let excess = max(0, rulesets.count + 1 - Limits.storedRulesets)
-        let labelled = labelledCanary
-        let removed = rulesets.filter { $0.id != labelled }.prefix(excess)
+        let (stored, labelled) = (rulesets, labelledCanary)
+        let excess = max(0, stored.count + 1 - Limits.storedRulesets)
+        let removed = stored.filter { $0.id != labelled }.prefix(excess)
         return removed.map { (Self.path(ruleset: $0.id), .absent) } + [
             (path.appending(Self.key("time")), Node(integer: ruleset.time.milliseconds)),
             (path.appending(Self.key("text")), Node(string: ruleset.text)),
@@ -110,8 +110,7 @@ struct FileTree: Sendable {
 
     /// The stored ruleset of this identifier.
     func ruleset(_ id: String) -> StoredRuleset? {
-        // By its name, since an identifier that a request brings need not be a key.
-        rulesets.first { $0.id == id }
+        Self.ruleset(id, root.member("rulesets").member(id))
     }
 
     private static func ruleset(_ id: String, _ node: Node) -> StoredRuleset? {
