@@ -15,6 +15,7 @@ Brokers end with the process that started them.
 import ctypes
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -31,11 +32,21 @@ BINARY = Path(os.environ.get("HEARTH_NATS_SERVER") or Path(__file__).resolve().p
 PATIENCE = 120
 
 
+# Below those that the system gives to connections and to servers that take any port: a process that is killed finds its
+# port free when it starts again.
+PORTS = range(10_000, 32_000)
+
+
 def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    ports = []
+    while len(ports) < count:
+        port = random.SystemRandom().choice(PORTS)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        if port not in ports:
+            ports.append(port)
     return ports
 
 
@@ -43,9 +54,9 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def until(look, what):
+def until(look, what, patience=PATIENCE):
     """What `look` finds, once it finds something."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         found = look()
         if found is not None:
@@ -80,16 +91,17 @@ class Brokers:
         self.disks = disks or [self.folder / f"n{number}" for number in range(count)]
         # Another process may take a port between its choice and the start.
         for _ in range(5):
-            self.ports = [free_ports(3) for _ in range(count)]
+            ports = free_ports(3 * count)
+            self.ports = [ports[place : place + 3] for place in range(0, 3 * count, 3)]
             for number in range(count):
                 self.configuration(number).write_text(self.settings(number))
             self.processes = [None] * count
             for number in range(count):
                 self.start(number)
             try:
-                self.ready()
+                self.ready(patience=30)
                 return
-            except ChildProcessError:
+            except (ChildProcessError, TimeoutError):
                 self.end()
         text = "\n".join(path.read_text() for path in self.folder.glob("*.log"))
         self.stop()
@@ -113,7 +125,8 @@ class Brokers:
             lines += ["jetstream {", f'store_dir: "{self.disks[number]}"', self.jetstream, "}"]
         if self.count > 1:
             routes = ", ".join(f"nats://127.0.0.1:{route}" for _, _, route in self.ports)
-            lines.append(f"cluster {{ name: hearth, listen: 127.0.0.1:{route}, routes: [{routes}] }}")
+            # A name of its own: brokers of another test that have got one of these ports are no part of it.
+            lines.append(f"cluster {{ name: {self.folder.name}, listen: 127.0.0.1:{route}, routes: [{routes}] }}")
         return "\n".join([*lines, self.extra, ""])
 
     def start(self, number):
@@ -132,7 +145,7 @@ class Brokers:
     def running(self):
         return [number for number, process in enumerate(self.processes) if process]
 
-    def ready(self):
+    def ready(self, patience=PATIENCE):
         """Waits until each broker that runs is ready."""
 
         def is_ready(number):
@@ -141,7 +154,7 @@ class Brokers:
             return True if self.ask(number, "/healthz") else None
 
         for number in self.running():
-            until(lambda: is_ready(number), f"broker {number} is not ready")
+            until(lambda: is_ready(number), f"broker {number} is not ready", patience)
 
     def ask(self, number, path):
         """What a monitoring port answers; None for no answer, or one that is not a success."""

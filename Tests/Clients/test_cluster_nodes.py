@@ -76,6 +76,7 @@ def test_tokens_of_one_node_count_at_the_next(cluster):
 def test_the_owner_knows_whose_request_a_follower_relays(cluster):
     owner = cluster.owner()
     await_common_keys(cluster)
+    cluster.until_all(lambda status: "owner" in status, "an owner that every node knows")
     other = next(number for number in cluster.running() if number != owner)
 
     def author(port, **headers):
