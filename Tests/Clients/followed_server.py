@@ -1,11 +1,11 @@
 """A pytest plugin (`-p followed_server`): tests that start a development server get a node that another one owns."""
 
-import secrets
 import tempfile
 import time
 from pathlib import Path
 
 import hearth_server
+from cluster_nodes import Cluster
 from nats_brokers import Brokers, free_ports
 
 Alone = hearth_server.Hearth
@@ -20,21 +20,12 @@ class Followed(Alone):
         if not dev or data is not None or any(str(flag).startswith(("--tls", "--port")) for flag in flags):
             super().__init__(*flags, data=data, dev=dev, log=log, **more)
             return
-        folder = Path(tempfile.mkdtemp(prefix="hearth-followed-"))
-        secret = folder / "secret"
-        secret.touch(mode=0o600)
-        secret.write_text(secrets.token_hex(32))
-        self.brokers, ports = Brokers(count=1), free_ports(2)
-
-        def settings(number):
-            return (
-                "--port", str(ports[number]), "--cluster-node", f"n{number}", "--cluster-secret-file", str(secret),
-                "--cluster-brokers", self.brokers.addresses[0], "--cluster-advertise", f"127.0.0.1:{ports[number]}", *flags,
-            )
-
-        self.owner = Alone(*settings(0), data=folder / "n0", **more)
+        self.brokers = Brokers(count=1)
+        group = Cluster(self.brokers, Path(tempfile.mkdtemp(prefix="hearth-followed-")), count=0, flags=flags)
+        group.ports = free_ports(2)
+        self.owner = Alone(*group.settings(0), data=group.data(0), **more)
         await_text(self.owner, "ready")
-        super().__init__(*settings(1), data=folder / "n1", log=log, **more)
+        super().__init__(*group.settings(1), data=group.data(1), log=log, **more)
         await_text(self, "follower of")
 
     def __exit__(self, *_):

@@ -37,12 +37,13 @@ extension ClusterService {
         }
     }
 
-    /// The name of the session of another node's client, when a node opens one for it here.
-    func nodeSession(of head: RequestHead) -> SessionID? {
+    /// The session of another node's client, when a node opens one for it here: its name, and where this node stands, which
+    /// it hears ahead of each message.
+    func nodeSession(of head: RequestHead) -> (id: SessionID, position: GroupPosition)? {
         guard leads, let name = head.header(OwnerSessions.nameHeader), isRelayed(head) else {
             return nil
         }
-        return SessionID(name)
+        return (SessionID(name), position)
     }
 
     /// The answer to another node that asks how many commits the owner has.

@@ -225,11 +225,15 @@ final class ClusterService: Service {
     /// Where the owner is reached, `http://HOST:PORT`; nil when this node does not know.
     var ownerAddress: String? { status?.owner?.details.clientAddress }
 
+    /// The same without its scheme.
+    var ownerHost: String? {
+        ownerAddress.map { address in String(address.drop { $0 != "/" }.drop { $0 == "/" }) }
+    }
+
     /// Sends a client of the wire protocol to the owner.
     func redirect(_ socket: WebSocketConnection) {
-        if let ownerAddress {
-            let host = ownerAddress.drop { $0 != "/" }.drop { $0 == "/" }
-            socket.send(SharedFrame(text: ServerMessage.reset(host: String(host)).encoded()))
+        if let ownerHost {
+            socket.send(SharedFrame(text: ServerMessage.reset(host: ownerHost).encoded()))
         }
         socket.close(code: 1001, reason: "Another node owns the group")
     }

@@ -87,13 +87,15 @@ final class OwnerSessions {
     }
 
     private func request(_ beginning: Beginning) -> SocketRequest? {
-        guard let address = cluster.ownerAddress, let words = cluster.relayWords else { return nil }
+        guard let address = cluster.ownerAddress, let host = cluster.ownerHost,
+            let words = cluster.relayWords
+        else { return nil }
         let handshake = beginning.handshake
         var target = handshake.dialect == .events ? "/.events?" : "/.ws?v=5&"
         target += "ns=\(handshake.database.name)"
         if let last = handshake.lastSession { target += "&ls=\(PercentCoding.encode(last.text))" }
         var request = SocketRequest(
-            host: String(address.drop { $0 != "/" }.drop { $0 == "/" }),
+            host: host,
             isSecure: address.hasPrefix("https:"),
             target: target
         )

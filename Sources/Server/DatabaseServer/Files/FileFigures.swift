@@ -61,17 +61,10 @@ extension FileService {
                 "Contents removed since no file has them any more.", figures.collectedCount
             ),
         ] { metrics.counter(name, help, value) }
-        let tried = shadow?.report.totals ?? ShadowTotals()
-        for (result, count) in [
-            ("agreed", tried.agreedCount), ("newly_allowed", tried.newlyAllowedCount),
-            ("newly_refused", tried.newlyRefusedCount),
-        ] {
-            metrics.counter(
-                "hearth_file_shadow_decisions_total",
-                "Requests for files that the shadow rules decided, by how that compares.",
-                count,
-                [("verdict", result)]
-            )
-        }
+        metrics.count(
+            shadow?.report.totals ?? ShadowTotals(),
+            as: "hearth_file_shadow_decisions_total",
+            "Requests for files that the shadow rules decided, by how that compares."
+        )
     }
 }

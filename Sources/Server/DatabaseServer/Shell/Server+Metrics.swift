@@ -50,18 +50,12 @@ extension Server {
             ("hearth_indexes", "Indexes kept now.", database.indexCount),
             ("hearth_index_entries", "Children in them.", database.indexEntryCount),
         ] { metrics.gauge(name, help, value, labels) }
-        let shadow = database.shadow
-        for (result, count) in [
-            ("agreed", shadow.agreedCount), ("newly_allowed", shadow.newlyAllowedCount),
-            ("newly_refused", shadow.newlyRefusedCount),
-        ] {
-            metrics.counter(
-                "hearth_shadow_decisions_total",
-                "Requests that the shadow rules decided, by how that compares.",
-                count,
-                labels + [("verdict", result)]
-            )
-        }
+        metrics.count(
+            database.shadow,
+            as: "hearth_shadow_decisions_total",
+            "Requests that the shadow rules decided, by how that compares.",
+            labels
+        )
     }
 
     private func addLoop(to metrics: inout Metrics) {
@@ -181,5 +175,22 @@ extension Server {
                 transport.outboundByteCount
             ),
         ] { metrics.gauge(name, help, value) }
+    }
+}
+
+extension Metrics {
+    /// Counts what shadow rules have decided.
+    mutating func count(
+        _ totals: ShadowTotals,
+        as name: String,
+        _ help: String,
+        _ labels: [(String, String)] = []
+    ) {
+        for (result, count) in [
+            ("agreed", totals.agreedCount), ("newly_allowed", totals.newlyAllowedCount),
+            ("newly_refused", totals.newlyRefusedCount),
+        ] {
+            counter(name, help, count, labels + [("verdict", result)])
+        }
     }
 }

@@ -70,7 +70,7 @@ extension SocketService {
                 peer: client.address,
                 channel: .socket(socket),
                 consoleAuthor: author,
-                position: nodeSession == nil ? nil : server.cluster?.position
+                position: nodeSession?.position
             )
         }
         socket.userData = connection
@@ -78,13 +78,10 @@ extension SocketService {
             dialect: .events,
             database: database,
             host: head.host,
-            session: nodeSession ?? SessionID(Randomness.identifier()),
+            session: nodeSession?.id ?? SessionID(Randomness.identifier()),
             administrator: administrator,
         )
-        if engine.isFollowing {
-            server.cluster?.ownerSessions?.began(connection.id, handshake, client)
-        }
-        step(.connected(connection.id, handshake))
+        begin(connection, handshake, client)
     }
 
     /// Reads a request: at once, or away from the loop when it is large.

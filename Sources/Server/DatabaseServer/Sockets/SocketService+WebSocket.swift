@@ -32,20 +32,17 @@ extension SocketService {
                 peer: client.address,
                 channel: .socket(socket),
                 assembler: assembler(),
-                position: nodeSession == nil ? nil : server.cluster?.position
+                position: nodeSession?.position
             )
         }
         socket.userData = connection
         let handshake = Handshake(
             database: database,
             host: head.host,
-            session: nodeSession ?? SessionID(Randomness.identifier()),
+            session: nodeSession?.id ?? SessionID(Randomness.identifier()),
             lastSession: head.queryValue("ls").map(SessionID.init),
         )
-        if engine.isFollowing {
-            server.cluster?.ownerSessions?.began(connection.id, handshake, client)
-        }
-        step(.connected(connection.id, handshake))
+        begin(connection, handshake, client)
     }
 
     /// One frame: part of a message, a keep-alive, or a whole message.

@@ -31,6 +31,18 @@ final class SocketService: Service {
         connections.add(make)
     }
 
+    /// Begins the session of a client.
+    func begin(
+        _ connection: ClientConnection,
+        _ handshake: Handshake,
+        _ client: ClientAddress
+    ) {
+        if engine.isFollowing {
+            server.cluster?.ownerSessions?.began(connection.id, handshake, client)
+        }
+        step(.connected(connection.id, handshake))
+    }
+
     /// Forgets a client; its session ends.
     func remove(_ id: ConnectionID) {
         connections.remove(id)
