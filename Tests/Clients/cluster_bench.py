@@ -64,7 +64,11 @@ def measure(binary, port, processes, figures):
 
 
 def main():
-    folder = Path(tempfile.mkdtemp(prefix="hearth-bench-"))
+    with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
+        compare(Path(folder))
+
+
+def compare(folder):
     binary = build(folder)
     brokers = Brokers()
     cluster = Cluster(brokers, folder / "nodes")

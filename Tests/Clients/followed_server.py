@@ -21,7 +21,8 @@ class Followed(Alone):
             super().__init__(*flags, data=data, dev=dev, log=log, **more)
             return
         self.brokers = Brokers(count=1)
-        group = Cluster(self.brokers, Path(tempfile.mkdtemp(prefix="hearth-followed-")), count=0, flags=flags)
+        self.folder = tempfile.TemporaryDirectory(prefix="hearth-followed-")
+        group = Cluster(self.brokers, Path(self.folder.name), count=0, flags=flags)
         group.ports = free_ports(2)
         self.owner = Alone(*group.settings(0), data=group.data(0), **more)
         await_text(self.owner, "ready")
@@ -33,6 +34,7 @@ class Followed(Alone):
         if self.owner:
             self.owner.__exit__()
             self.brokers.stop()
+            self.folder.cleanup()
 
 
 def await_text(node, text):

@@ -63,6 +63,14 @@ def test_a_stage_fails_when_it_takes_more_than_half_beyond_its_budget(gate, caps
     assert "1.6 times slower" in capsys.readouterr().out
 
 
+def test_a_disk_without_room_is_refused_before_anything_runs(gate, capsys, monkeypatch):
+    monkeypatch.setattr(gate, "free_bytes", lambda: gate.LEAST_FREE - 1)
+    monkeypatch.setattr(gate, "run_stages", None)
+    monkeypatch.setattr(gate.sys, "argv", ["gate"])
+    assert gate.main() == 1
+    assert "and the gate needs 20 GB: make room" in capsys.readouterr().out
+
+
 def test_each_stage_has_a_budget(gate):
     assert set(gate.read_budgets()) == set(gate.STAGES) | {"total", "pace"}
 

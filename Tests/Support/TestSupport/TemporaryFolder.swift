@@ -5,7 +5,8 @@ package final class TemporaryFolder {
     package let path: String
 
     package init() throws {
-        var template = Array("/tmp/hearth-test-XXXXXX".utf8CString)
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/hearth-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw FolderError(code: errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
