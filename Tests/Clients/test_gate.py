@@ -64,7 +64,7 @@ def test_a_stage_fails_when_it_takes_more_than_half_beyond_its_budget(gate, caps
 
 
 def test_a_disk_without_room_is_refused_before_anything_runs(gate, capsys, monkeypatch):
-    monkeypatch.setattr(gate, "free_bytes", lambda: gate.LEAST_FREE - 1)
+    monkeypatch.setattr(gate, "free_gigabytes", lambda: gate.LEAST_FREE_GB - 1)
     monkeypatch.setattr(gate, "run_stages", None)
     monkeypatch.setattr(gate.sys, "argv", ["gate"])
     assert gate.main() == 1

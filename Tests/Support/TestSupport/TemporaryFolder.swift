@@ -1,3 +1,4 @@
+import Foundation
 package import Glibc
 
 /// A folder of one test, gone with it.
@@ -5,8 +6,8 @@ package final class TemporaryFolder {
     package let path: String
 
     package init() throws {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/hearth-test-XXXXXX".utf8CString)
+        let parent = FileManager.default.temporaryDirectory
+        var template = Array(parent.appending(path: "hearth-test-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else { throw FolderError(code: errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPClient
 import JSONTree
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -133,16 +134,8 @@ struct ImportRecordTests {
     )
 
     private static func withFile(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/hearth-record-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        try #require(descriptor >= 0)
-        close(descriptor)
-        let path = String(
-            decoding: template.dropLast().map { UInt8(bitPattern: $0) },
-            as: UTF8.self
-        )
-        defer { unlink(path) }
-        try body(path)
+        let folder = try TemporaryFolder()
+        try body(try folder.file("record", ""))
     }
 
     @Test("comes back as it was kept")
